@@ -1,0 +1,12 @@
+//! malha: documents, vaults and conversations in; a dated knowledge graph in one `SQLite` file; evidence out.
+
+pub mod chunking;
+mod error;
+pub mod graph;
+pub mod retrieval;
+pub mod sources;
+pub mod storage;
+pub mod text;
+pub mod types;
+
+pub use error::{Error, Result};

@@ -1,0 +1,87 @@
+use serde::{Deserialize, Serialize};
+
+use super::DocumentId;
+
+/// The syntax a link was written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// `[[target]]`
+    Wikilink,
+    /// `![[target]]`
+    Embed,
+    /// `[text](target.md)`
+    Markdown,
+    /// `![text](image.png)`
+    MarkdownEmbed,
+    /// `[[target]]` (or a bare name under a link key) in the front matter.
+    FrontMatter,
+}
+
+/// A link as written in a document, before resolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkDraft {
+    pub kind: LinkKind,
+    /// Byte range of the whole link in the document's text.
+    pub start: usize,
+    pub end: usize,
+    /// Target without `#anchor`, `|label` and `.md`, trimmed, percent-decoded for markdown links.
+    /// Empty for a link into the same document.
+    pub target: String,
+    /// Heading or `^block` after `#`, as written.
+    pub anchor: Option<String>,
+    pub label: Option<String>,
+    /// Relation type when written `relation [[Target]]`, `relation:: [[Target]]` or as a front-matter key.
+    pub relation: Option<String>,
+}
+
+/// What became of a link's target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkStatus {
+    Resolved,
+    Unresolved,
+    Ambiguous,
+    Attachment,
+    External,
+}
+
+/// The rule that resolved a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResolutionRule {
+    /// `[[#heading]]`: the document itself.
+    SameDocument,
+    /// Path from the vault's root.
+    FullPath,
+    /// Path relative to the linking note.
+    RelativePath,
+    /// Same folder as the linking note.
+    SameFolder,
+    /// The only note with this stem.
+    UniqueStem,
+    /// The only note whose path ends so.
+    PathSuffix,
+    /// The only note with this alias (our extension; Obsidian leaves it open).
+    Alias,
+}
+
+/// Result of resolving one link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    Resolved {
+        document: DocumentId,
+        rule: ResolutionRule,
+    },
+    /// Several notes fit equally well; sorted by uri. Never guessed.
+    Ambiguous {
+        candidates: Vec<DocumentId>,
+    },
+    Unresolved,
+    /// A file that exists but is no note.
+    Attachment {
+        path: String,
+    },
+    /// A web address or mail address.
+    External,
+}
