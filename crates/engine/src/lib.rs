@@ -1,6 +1,7 @@
 //! malha: documents, vaults and conversations in; a dated knowledge graph in one `SQLite` file; evidence out.
 
 pub mod chunking;
+mod engine;
 mod error;
 pub mod graph;
 pub mod retrieval;
@@ -9,4 +10,5 @@ pub mod storage;
 pub mod text;
 pub mod types;
 
+pub use engine::{DocumentInput, Engine, EngineConfig, Progress, SourceSpec, Stage};
 pub use error::{Error, Result};

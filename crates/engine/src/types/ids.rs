@@ -35,11 +35,8 @@ impl PublicId {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        Self(
-            hash.finalize()[..16]
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash.finalize()[..16]);
+        Self(format!("{:032x}", u128::from_be_bytes(half)))
     }
 }
