@@ -8,8 +8,8 @@ use super::{ChunkId, EntityId};
 pub enum MentionHow {
     /// A hand-made link points to the entity.
     Link,
-    /// The chunk's document bears the entity as its title.
-    Title,
+    /// The document bears the tag in its front matter (span 0..0 of its first chunk).
+    Tag,
     /// A known name stands in the text.
     Name,
     /// A model said so.

@@ -47,6 +47,8 @@ CREATE TABLE document (
     source INTEGER REFERENCES source(id),
     -- path of the file in its source; several documents may share one file
     path TEXT,
+    -- the entity that stands for it; rows that share a title share one
+    entity INTEGER NOT NULL REFERENCES entity(id),
     title TEXT NOT NULL,
     kind TEXT NOT NULL,
     language TEXT NOT NULL,
@@ -63,6 +65,7 @@ CREATE TABLE document (
 CREATE UNIQUE INDEX document_uri ON document (namespace, uri) WHERE retracted_at IS NULL;
 CREATE INDEX document_file ON document (source, path) WHERE retracted_at IS NULL;
 CREATE INDEX document_public ON document (public_id);
+CREATE INDEX document_entity ON document (entity);
 
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY,
@@ -75,6 +78,7 @@ CREATE TABLE chunk (
     heading_path TEXT NOT NULL,
     text TEXT NOT NULL,
     tokens INTEGER NOT NULL,
+    -- over title, heading path, language and text: a chunk of equal hash is kept as it is
     hash BLOB NOT NULL,
     recorded_at INTEGER NOT NULL,
     retracted_at INTEGER
@@ -96,14 +100,11 @@ CREATE TABLE entity (
     name TEXT NOT NULL,
     description TEXT,
     properties TEXT,
-    -- the document a note or title entity stands for
-    document INTEGER REFERENCES document(id),
     recorded_at INTEGER NOT NULL,
     retracted_at INTEGER,
     UNIQUE (namespace, kind, key)
 );
 CREATE INDEX entity_public ON entity (public_id);
-CREATE INDEX entity_document ON entity (document) WHERE document IS NOT NULL;
 
 -- Type is evidence, not identity: an entity has any number of types.
 CREATE TABLE entity_type (
@@ -141,7 +142,7 @@ CREATE TABLE mention (
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
     entity INTEGER NOT NULL REFERENCES entity(id),
-    -- link | title | name | llm
+    -- link | tag | name | llm
     how TEXT NOT NULL,
     PRIMARY KEY (chunk, start, entity, how)
 ) WITHOUT ROWID;
