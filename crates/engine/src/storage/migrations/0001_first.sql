@@ -54,6 +54,8 @@ CREATE TABLE document (
     language TEXT NOT NULL,
     content_hash BLOB NOT NULL,
     front_matter TEXT,
+    -- JSON array of its other names
+    aliases TEXT,
     -- extracted text, where the file itself is not the text
     text TEXT,
     valid_from INTEGER,
@@ -66,6 +68,14 @@ CREATE UNIQUE INDEX document_uri ON document (namespace, uri) WHERE retracted_at
 CREATE INDEX document_file ON document (source, path) WHERE retracted_at IS NULL;
 CREATE INDEX document_public ON document (public_id);
 CREATE INDEX document_entity ON document (entity);
+
+CREATE TABLE document_tag (
+    document INTEGER NOT NULL REFERENCES document(id),
+    folded TEXT NOT NULL,
+    written TEXT NOT NULL,
+    PRIMARY KEY (document, folded)
+) WITHOUT ROWID;
+CREATE INDEX document_tag_folded ON document_tag (folded);
 
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY,
