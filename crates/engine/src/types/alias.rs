@@ -29,3 +29,5 @@ pub struct Alias {
     pub entity: EntityId,
     pub source: AliasSource,
 }
+
+text_names!(AliasSource { Title => "title", FrontMatter => "front_matter", Unqualified => "unqualified", Name => "name", Stated => "stated" });

@@ -100,3 +100,7 @@ pub struct ParsedDocument {
     pub date: Option<(ValidDate, DateSource)>,
     pub warnings: Vec<Warning>,
 }
+
+text_names!(DocumentKind { Markdown => "markdown", PlainText => "plain_text", Html => "html", Pdf => "pdf", Docx => "docx", Epub => "epub", Row => "row" });
+
+text_names!(LinkConvention { Obsidian => "obsidian", Logseq => "logseq", Dendron => "dendron" });

@@ -33,3 +33,5 @@ pub struct Entity {
     /// Number of current relations, parallel ones too.
     pub degree: u32,
 }
+
+text_names!(EntityKind { Note => "note", Title => "title", Name => "name", Tag => "tag", Concept => "concept" });

@@ -85,3 +85,9 @@ pub enum Resolution {
     /// A web address or mail address.
     External,
 }
+
+text_names!(LinkKind { Wikilink => "wikilink", Embed => "embed", Markdown => "markdown", MarkdownEmbed => "markdown_embed", FrontMatter => "front_matter" });
+
+text_names!(LinkStatus { Resolved => "resolved", Unresolved => "unresolved", Ambiguous => "ambiguous", Attachment => "attachment", External => "external" });
+
+text_names!(ResolutionRule { SameDocument => "same_document", FullPath => "full_path", RelativePath => "relative_path", SameFolder => "same_folder", UniqueStem => "unique_stem", PathSuffix => "path_suffix", Alias => "alias" });

@@ -26,3 +26,5 @@ pub struct Mention {
     pub entity: EntityId,
     pub how: MentionHow,
 }
+
+text_names!(MentionHow { Link => "link", Tag => "tag", Name => "name", Llm => "llm" });

@@ -1,5 +1,27 @@
 //! The vocabulary: one noun a file.
 
+/// Gives a field-less enum its stable text form: the one in the store, in JSON and on the command line.
+macro_rules! text_names {
+    ($name:ty { $($variant:ident => $text:literal),+ $(,)? }) => {
+        impl $name {
+            /// The stable text form.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// The value with this text form.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
 mod alias;
 mod chunk;
 mod document;

@@ -136,3 +136,7 @@ pub struct SearchResponse {
     /// Notes for the reader, such as `no entry entity`.
     pub notes: Vec<String>,
 }
+
+text_names!(Mode { Auto => "auto", Keyword => "keyword", Graph => "graph", Hybrid => "hybrid", Notes => "notes" });
+
+text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Rerank => "rerank" });
