@@ -32,10 +32,25 @@ pub enum Error {
     },
     /// `SQLite` refused a statement.
     #[error("database: {0}")]
-    Database(#[from] rusqlite::Error),
+    Database(#[source] rusqlite::Error),
     /// The run was interrupted by the user; what was done is kept.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<rusqlite::Error> for Error {
+    /// A lock that outlasted the busy timeout is [`Error::Busy`]: users never see `SQLite`'s own words.
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                Self::Busy {
+                    holder: "another program".to_owned(),
+                }
+            }
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Self::Interrupted,
+            _ => Self::Database(error),
+        }
+    }
 }
 
 /// Result of an engine operation.

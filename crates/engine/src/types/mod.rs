@@ -30,6 +30,7 @@ mod graph_view;
 mod ids;
 mod link;
 mod mention;
+mod namespace;
 mod relation;
 mod report;
 mod search;
@@ -49,6 +50,7 @@ pub use graph_view::{
 pub use ids::{ChunkId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
 pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
 pub use mention::{Mention, MentionHow};
+pub use namespace::Namespace;
 pub use relation::Relation;
 pub use report::{IngestReport, ItemFailure};
 pub use search::{

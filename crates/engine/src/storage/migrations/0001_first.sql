@@ -3,7 +3,11 @@
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
+-- Grows with every committed change of content: tells whether a cache beside the store is fresh.
+INSERT INTO meta VALUES ('generation', '0');
+
 CREATE TABLE namespace (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+INSERT INTO namespace VALUES (1, 'default');
 
 -- A folder or file that was indexed. `label` is the prefix of its documents' uris.
 CREATE TABLE source (
@@ -98,7 +102,7 @@ CREATE INDEX chunk_document ON chunk (document, ordinal) WHERE retracted_at IS N
 -- Terms that our own tokenizer made; rowid = chunk.id; only current chunks are in it.
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
     title, heading, body,
-    content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0"
+    content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_+#.-@:/&$%'"
 );
 
 CREATE TABLE entity (
@@ -266,3 +270,63 @@ CREATE TABLE run (
     finished_at INTEGER,
     report TEXT
 );
+
+-- The present of the default namespace under the names of the first GraphRAG scripts. Ids are text.
+-- They do not touch the full-text index, so that any sqlite3 shell can read them.
+CREATE VIEW nodes (id, label, name, type, "desc", degree) AS
+SELECT e.public_id, coalesce(t.type, 'Entity'), e.name, t.type, e.description,
+       (SELECT count(*) FROM relation r
+        WHERE r.source = e.id AND r.retracted_at IS NULL
+          AND coalesce(r.valid_from, -9e18) <= n.ms AND n.ms < coalesce(r.valid_to, 9e18))
+     + (SELECT count(*) FROM relation r
+        WHERE r.target = e.id AND r.source <> e.id AND r.retracted_at IS NULL
+          AND coalesce(r.valid_from, -9e18) <= n.ms AND n.ms < coalesce(r.valid_to, 9e18))
+FROM entity e
+JOIN namespace s ON s.id = e.namespace AND s.name = 'default'
+JOIN (SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS ms) n
+-- the type that most evidence supports
+LEFT JOIN entity_type t ON t.entity = e.id AND (t.type, t.evidence) = (
+    SELECT x.type, min(x.evidence) FROM entity_type x WHERE x.entity = e.id
+    GROUP BY x.type ORDER BY count(*) DESC, x.type LIMIT 1)
+WHERE e.retracted_at IS NULL;
+
+CREATE VIEW edges (src, dst, rel, weight, source_chunk) AS
+SELECT a.public_id, b.public_id, t.name, r.weight,
+       (SELECT CAST(v.chunk AS TEXT) FROM evidence v
+        WHERE v.relation = r.id AND v.chunk IS NOT NULL AND v.retracted_at IS NULL
+        ORDER BY v.document, v.start LIMIT 1)
+FROM relation r
+JOIN namespace s ON s.id = r.namespace AND s.name = 'default'
+JOIN (SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS ms) n
+JOIN entity a ON a.id = r.source
+JOIN entity b ON b.id = r.target
+JOIN relation_type t ON t.id = r.type
+WHERE r.retracted_at IS NULL
+  AND coalesce(r.valid_from, -9e18) <= n.ms AND n.ms < coalesce(r.valid_to, 9e18);
+
+-- Both the folded form and the lower-case form as written can be looked up.
+CREATE VIEW aliases (alias, alias_sq, node_id) AS
+SELECT a.folded, a.squashed, e.public_id FROM alias a
+JOIN namespace s ON s.id = a.namespace AND s.name = 'default'
+JOIN entity e ON e.id = a.entity AND e.retracted_at IS NULL
+UNION
+SELECT lower(a.written), a.squashed, e.public_id FROM alias a
+JOIN namespace s ON s.id = a.namespace AND s.name = 'default'
+JOIN entity e ON e.id = a.entity AND e.retracted_at IS NULL;
+
+CREATE VIEW chunks (id, text, vector) AS
+SELECT CAST(c.id AS TEXT), c.text,
+       (SELECT m.vector FROM embedding m WHERE m.chunk = c.id ORDER BY m.space LIMIT 1)
+FROM chunk c
+JOIN document d ON d.id = c.document
+JOIN namespace s ON s.id = d.namespace AND s.name = 'default'
+WHERE c.retracted_at IS NULL;
+
+CREATE VIEW communities (community_id, level, title, report, summary) AS
+SELECT c.id, c.level, c.title, c.report, c.summary FROM community c
+JOIN namespace s ON s.id = c.namespace AND s.name = 'default';
+
+CREATE VIEW memberships (node_id, community_id, level) AS
+SELECT e.public_id, m.community, m.level FROM membership m
+JOIN entity e ON e.id = m.entity AND e.retracted_at IS NULL
+JOIN namespace s ON s.id = e.namespace AND s.name = 'default';
