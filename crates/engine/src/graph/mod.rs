@@ -1,1 +1,78 @@
-//! Stub.
+//! The graph in memory: entities, chunks, relations and mentions as flat arrays, and what is asked of them.
+//!
+//! An index (`u32`) is the rank of a row id in sorted order; entities, chunks and documents have separate
+//! index spaces. Nothing here reads the store: the pipeline feeds a [`GraphBuilder`], saves the result as a
+//! snapshot and describes later changes as deltas. A snapshot with its deltas applied equals
+//! the graph built afresh from the same rows, array for array.
+
+mod builder;
+mod csr;
+mod index;
+mod mentions;
+
+pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
+pub use csr::{Direction, Edge, Moment, RelationCsr, Window};
+pub use index::{Adjacency, IdIndex};
+pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
+
+use crate::types::{ChunkId, DocumentId, EntityId};
+
+/// The whole graph. Build one with [`GraphBuilder`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    /// Generation of the store this graph shows.
+    pub generation: u64,
+    /// Row id of each entity index.
+    pub entities: IdIndex<EntityId>,
+    /// Row id of each chunk index; current chunks only.
+    pub chunks: IdIndex<ChunkId>,
+    /// Row id of each document index; current documents only.
+    pub documents: IdIndex<DocumentId>,
+    /// Document index of each chunk.
+    pub chunk_document: Vec<u32>,
+    /// Ordinal of each chunk in its document.
+    pub chunk_ordinal: Vec<u32>,
+    /// Chunks of each document, by ordinal.
+    pub document_chunks: Adjacency,
+    /// Entity that each document bears as its title, or [`NO_ENTITY`].
+    pub title_entity: Vec<u32>,
+    /// Documents whose title each entity is.
+    pub title_documents: Adjacency,
+    pub relations: RelationCsr,
+    pub mentions: MentionMatrix,
+}
+
+/// In [`Graph::title_entity`]: the document's title is no entity.
+pub const NO_ENTITY: u32 = u32::MAX;
+
+impl Graph {
+    /// A graph without rows.
+    pub fn empty(generation: u64) -> Self {
+        GraphBuilder::new(generation, Vec::new(), Vec::new())
+            .build()
+            .0
+    }
+
+    /// Chunks of the documents whose title `entity` is.
+    pub fn title_chunks(&self, entity: u32) -> impl Iterator<Item = u32> + '_ {
+        self.title_documents
+            .row(entity)
+            .iter()
+            .flat_map(|&document| self.document_chunks.row(document).iter().copied())
+    }
+
+    /// The entity that is the title of the chunk's document.
+    pub fn title_of_chunk(&self, chunk: u32) -> Option<u32> {
+        let entity = self.title_entity[self.chunk_document[chunk as usize] as usize];
+        (entity != NO_ENTITY).then_some(entity)
+    }
+
+    /// Whether nothing can be reached from `entity`: no relation visible at `at`, and no mention but as the
+    /// title of its own documents.
+    pub fn is_isolated(&self, entity: u32, at: Moment) -> bool {
+        self.relations.degree(entity, at) == 0 && !self.mentions.is_named_in_text(entity)
+    }
+}
+
+#[cfg(test)]
+mod tests;

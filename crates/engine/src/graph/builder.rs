@@ -1,0 +1,303 @@
+use rustc_hash::FxHashMap;
+
+use super::csr::{OutgoingEdges, RelationCsr, Window};
+use super::index::{Adjacency, IdIndex, offsets_of};
+use super::mentions::{MentionFlags, MentionMatrix, MentionRow, collect};
+use super::{Graph, NO_ENTITY};
+use crate::types::{ChunkId, DocumentId, EntityId, Mention, RelationId, RelationTypeId};
+
+/// A document and the entity that is its title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentRow {
+    pub id: DocumentId,
+    pub title: Option<EntityId>,
+}
+
+/// A chunk with its collected mentions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkRow {
+    pub id: ChunkId,
+    pub document: DocumentId,
+    pub ordinal: u32,
+    /// Ordered by entity, each entity once.
+    pub mentions: Vec<MentionRow<EntityId>>,
+}
+
+impl ChunkRow {
+    /// Collects the stored mentions of one chunk, given in any order; `mention.chunk` is not looked at.
+    pub fn new(id: ChunkId, document: DocumentId, ordinal: u32, mentions: &[Mention]) -> Self {
+        Self {
+            id,
+            document,
+            ordinal,
+            mentions: collect(mentions),
+        }
+    }
+}
+
+/// A relation version as stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RelationRow {
+    pub id: RelationId,
+    pub source: EntityId,
+    pub target: EntityId,
+    pub relation_type: RelationTypeId,
+    pub weight: f32,
+    pub window: Window,
+}
+
+/// Rows that were left out because what they point to was not given. All zero for a sound store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dangling {
+    /// Relations without one of their entities.
+    pub relations: usize,
+    /// Mentions of unknown entities.
+    pub mentions: usize,
+    /// Chunks of unknown documents.
+    pub chunks: usize,
+    /// Documents whose title entity is unknown (the document stays).
+    pub titles: usize,
+}
+
+/// Builds a [`Graph`] from rows. Entities and documents come first, because everything else is kept as
+/// indices at once; within each list any order gives the same graph.
+#[derive(Debug)]
+pub struct GraphBuilder {
+    generation: u64,
+    entities: IdIndex<EntityId>,
+    documents: IdIndex<DocumentId>,
+    title_entity: Vec<u32>,
+    relations: Vec<RelationEntry>,
+    types: FxHashMap<RelationTypeId, u32>,
+    windows: FxHashMap<Window, u32>,
+    chunks: Vec<ChunkEntry>,
+    mention_entities: Vec<u32>,
+    mention_counts: Vec<f32>,
+    mention_how: Vec<MentionFlags>,
+    dangling: Dangling,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RelationEntry {
+    source: u32,
+    target: u32,
+    /// Number of the type, and of the window, in order of arrival.
+    relation_type: u32,
+    window: u32,
+    weight: f32,
+    id: RelationId,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ChunkEntry {
+    id: ChunkId,
+    document: u32,
+    ordinal: u32,
+    /// Range in the mention arrays of the builder.
+    start: u32,
+    end: u32,
+}
+
+impl GraphBuilder {
+    /// Starts a graph of `generation` over these entities and documents. An id given twice counts once; of
+    /// two rows of one document the last one holds.
+    pub fn new(generation: u64, entities: Vec<EntityId>, documents: Vec<DocumentRow>) -> Self {
+        let entities = IdIndex::new(entities);
+        let index = IdIndex::new(documents.iter().map(|document| document.id).collect());
+        let mut title_entity = vec![NO_ENTITY; index.len()];
+        let mut dangling = Dangling::default();
+        for document in documents {
+            let slot = index.get(document.id).expect("the index holds every row") as usize;
+            title_entity[slot] = match document.title {
+                None => NO_ENTITY,
+                Some(title) => entities.get(title).unwrap_or_else(|| {
+                    dangling.titles += 1;
+                    NO_ENTITY
+                }),
+            };
+        }
+        Self {
+            generation,
+            entities,
+            documents: index,
+            title_entity,
+            relations: Vec::new(),
+            types: FxHashMap::default(),
+            windows: FxHashMap::default(),
+            chunks: Vec::new(),
+            mention_entities: Vec::new(),
+            mention_counts: Vec::new(),
+            mention_how: Vec::new(),
+            dangling,
+        }
+    }
+
+    /// Adds a relation version; each row id must come once.
+    pub fn relation(&mut self, row: &RelationRow) {
+        let (Some(source), Some(target)) =
+            (self.entities.get(row.source), self.entities.get(row.target))
+        else {
+            self.dangling.relations += 1;
+            return;
+        };
+        let next_type = self.types.len() as u32;
+        let next_window = self.windows.len() as u32;
+        self.relations.push(RelationEntry {
+            source,
+            target,
+            relation_type: *self.types.entry(row.relation_type).or_insert(next_type),
+            window: *self.windows.entry(row.window).or_insert(next_window),
+            weight: row.weight,
+            id: row.id,
+        });
+    }
+
+    /// Adds a chunk; each row id must come once.
+    pub fn chunk(&mut self, row: &ChunkRow) {
+        let Some(document) = self.documents.get(row.document) else {
+            self.dangling.chunks += 1;
+            return;
+        };
+        let start = self.mention_entities.len() as u32;
+        for mention in &row.mentions {
+            if let Some(entity) = self.entities.get(mention.entity) {
+                self.mention_entities.push(entity);
+                self.mention_counts.push(mention.count);
+                self.mention_how.push(mention.how);
+            } else {
+                self.dangling.mentions += 1;
+            }
+        }
+        self.chunks.push(ChunkEntry {
+            id: row.id,
+            document,
+            ordinal: row.ordinal,
+            start,
+            end: self.mention_entities.len() as u32,
+        });
+    }
+
+    /// The graph, and what was left out of it.
+    pub fn build(mut self) -> (Graph, Dangling) {
+        let relations = self.build_relations();
+        self.chunks.sort_unstable_by_key(|chunk| chunk.id);
+        let chunks = IdIndex::new(self.chunks.iter().map(|chunk| chunk.id).collect());
+        assert_eq!(chunks.len(), self.chunks.len(), "each chunk comes once");
+        let mentions = self.build_mentions();
+        let graph = Graph::assemble(
+            self.generation,
+            self.entities,
+            self.documents,
+            chunks,
+            self.chunks.iter().map(|chunk| chunk.document).collect(),
+            self.chunks.iter().map(|chunk| chunk.ordinal).collect(),
+            self.title_entity,
+            relations,
+            mentions,
+        );
+        (graph, self.dangling)
+    }
+
+    fn build_relations(&mut self) -> RelationCsr {
+        let (type_ids, type_rank) = ranked(&self.types);
+        let (window_table, window_rank) = ranked(&self.windows);
+        let mut rows = std::mem::take(&mut self.relations);
+        rows.sort_unstable_by_key(|row| {
+            let rank = type_rank[row.relation_type as usize];
+            (row.source, row.target, rank, row.id)
+        });
+        RelationCsr::new(OutgoingEdges {
+            offsets: offsets_of(self.entities.len(), rows.iter().map(|row| row.source)),
+            targets: rows.iter().map(|row| row.target).collect(),
+            types: rows
+                .iter()
+                .map(|row| type_rank[row.relation_type as usize])
+                .collect(),
+            weights: rows.iter().map(|row| row.weight).collect(),
+            windows: rows
+                .iter()
+                .map(|row| window_rank[row.window as usize])
+                .collect(),
+            relations: rows.iter().map(|row| row.id).collect(),
+            type_ids,
+            window_table,
+        })
+    }
+
+    /// Puts the mentions into the order of the sorted chunks.
+    fn build_mentions(&mut self) -> MentionMatrix {
+        let mut offsets = Vec::with_capacity(self.chunks.len() + 1);
+        let mut entities = Vec::with_capacity(self.mention_entities.len());
+        let mut counts = Vec::with_capacity(self.mention_entities.len());
+        let mut how = Vec::with_capacity(self.mention_entities.len());
+        offsets.push(0);
+        for chunk in &self.chunks {
+            let range = chunk.start as usize..chunk.end as usize;
+            entities.extend_from_slice(&self.mention_entities[range.clone()]);
+            counts.extend_from_slice(&self.mention_counts[range.clone()]);
+            how.extend_from_slice(&self.mention_how[range]);
+            offsets.push(entities.len() as u32);
+        }
+        self.mention_entities = Vec::new();
+        self.mention_counts = Vec::new();
+        self.mention_how = Vec::new();
+        MentionMatrix::new(self.entities.len(), offsets, entities, counts, how)
+    }
+}
+
+/// The keys in order, and for each arrival number the rank of its key.
+fn ranked<T: Copy + Ord + std::hash::Hash>(arrivals: &FxHashMap<T, u32>) -> (Vec<T>, Vec<u32>) {
+    let mut keys: Vec<(T, u32)> = arrivals
+        .iter()
+        .map(|(&key, &number)| (key, number))
+        .collect();
+    keys.sort_unstable();
+    let mut rank = vec![0; keys.len()];
+    for (position, &(_, number)) in keys.iter().enumerate() {
+        rank[number as usize] = position as u32;
+    }
+    (keys.into_iter().map(|(key, _)| key).collect(), rank)
+}
+
+impl Graph {
+    /// Puts the parts together and derives the rest.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a graph, each once")]
+    pub(super) fn assemble(
+        generation: u64,
+        entities: IdIndex<EntityId>,
+        documents: IdIndex<DocumentId>,
+        chunks: IdIndex<ChunkId>,
+        chunk_document: Vec<u32>,
+        chunk_ordinal: Vec<u32>,
+        title_entity: Vec<u32>,
+        relations: RelationCsr,
+        mentions: MentionMatrix,
+    ) -> Self {
+        let mut by_ordinal: Vec<(u32, u32)> = chunk_document
+            .iter()
+            .enumerate()
+            .map(|(chunk, &document)| (document, chunk as u32))
+            .collect();
+        by_ordinal
+            .sort_by_key(|&(document, chunk)| (document, chunk_ordinal[chunk as usize], chunk));
+        let titles: Vec<(u32, u32)> = title_entity
+            .iter()
+            .enumerate()
+            .filter(|&(_, &entity)| entity != NO_ENTITY)
+            .map(|(document, &entity)| (entity, document as u32))
+            .collect();
+        Self {
+            generation,
+            document_chunks: Adjacency::from_pairs(documents.len(), &by_ordinal),
+            title_documents: Adjacency::from_pairs(entities.len(), &titles),
+            entities,
+            chunks,
+            documents,
+            chunk_document,
+            chunk_ordinal,
+            title_entity,
+            relations,
+            mentions,
+        }
+    }
+}

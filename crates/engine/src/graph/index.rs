@@ -1,0 +1,185 @@
+use crate::types::{ChunkId, DocumentId, EntityId, RelationTypeId};
+
+/// A row id that a graph index stands for.
+pub trait RowId: Copy + Ord {
+    /// The number in the store.
+    fn row(self) -> i64;
+    /// The id of that number.
+    fn from_row(row: i64) -> Self;
+}
+
+macro_rules! row_id {
+    ($($name:ident),*) => {$(
+        impl RowId for $name {
+            fn row(self) -> i64 {
+                self.0
+            }
+            fn from_row(row: i64) -> Self {
+                Self(row)
+            }
+        }
+    )*};
+}
+row_id!(ChunkId, DocumentId, EntityId, RelationTypeId);
+
+/// Row ids in sorted order; the rank of an id is its index. Row ids are nearly dense, so the way back is a
+/// table; ids far apart fall back to binary search.
+#[derive(Debug, Clone)]
+pub struct IdIndex<T> {
+    ids: Vec<T>,
+    /// Rank of `first + position`, or [`ABSENT`]. Empty when the ids are too far apart.
+    ranks: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+/// A table may be this many times longer than the list of ids.
+const SPARSENESS: u64 = 4;
+
+impl<T: RowId> IdIndex<T> {
+    /// Sorts the ids and drops repeated ones.
+    pub fn new(mut ids: Vec<T>) -> Self {
+        if !ids.is_sorted() {
+            ids.sort_unstable();
+        }
+        ids.dedup();
+        assert!(
+            ids.len() < ABSENT as usize,
+            "an index space holds fewer than 2^32 - 1 ids"
+        );
+        let mut ranks = Vec::new();
+        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
+            let span = last.row().abs_diff(first.row());
+            if span < SPARSENESS * ids.len() as u64 + 1024 {
+                ranks = vec![ABSENT; span as usize + 1];
+                for (rank, id) in ids.iter().enumerate() {
+                    ranks[id.row().abs_diff(first.row()) as usize] = rank as u32;
+                }
+            }
+        }
+        Self { ids, ranks }
+    }
+
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no id.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The id at `index`.
+    pub fn id(&self, index: u32) -> T {
+        self.ids[index as usize]
+    }
+
+    /// All ids in order.
+    pub fn ids(&self) -> &[T] {
+        &self.ids
+    }
+
+    /// The index of `id`.
+    pub fn get(&self, id: T) -> Option<u32> {
+        if self.ranks.is_empty() {
+            return self.ids.binary_search(&id).ok().map(|rank| rank as u32);
+        }
+        let offset = id.row().checked_sub(self.ids[0].row())?;
+        let rank = *self.ranks.get(usize::try_from(offset).ok()?)?;
+        (rank != ABSENT).then_some(rank)
+    }
+}
+
+impl<T: PartialEq> PartialEq for IdIndex<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids == other.ids
+    }
+}
+
+/// Rows of indices, one after another in a single array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adjacency {
+    pub(super) offsets: Vec<u32>,
+    pub(super) ends: Vec<u32>,
+}
+
+impl Adjacency {
+    /// From (row, end) pairs: rows `0..rows`, each row's ends in the order of the pairs.
+    pub fn from_pairs(rows: usize, pairs: &[(u32, u32)]) -> Self {
+        let offsets = offsets_of(rows, pairs.iter().map(|pair| pair.0));
+        let mut next = offsets.clone();
+        let mut ends = vec![0; pairs.len()];
+        for &(row, end) in pairs {
+            let slot = &mut next[row as usize];
+            ends[*slot as usize] = end;
+            *slot += 1;
+        }
+        Self { offsets, ends }
+    }
+
+    /// The ends of one row.
+    pub fn row(&self, row: u32) -> &[u32] {
+        &self.ends[span(&self.offsets, row)]
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+/// Range of `row` in arrays that `offsets` divides.
+pub(super) fn span(offsets: &[u32], row: u32) -> std::ops::Range<usize> {
+    offsets[row as usize] as usize..offsets[row as usize + 1] as usize
+}
+
+/// Where each row starts when every item names its row; one more entry than rows.
+pub(super) fn offsets_of(rows: usize, items: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut offsets = vec![0_u32; rows + 1];
+    for row in items {
+        offsets[row as usize + 1] += 1;
+    }
+    for row in 0..rows {
+        offsets[row + 1] += offsets[row];
+    }
+    offsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_by_rank_and_by_row() {
+        #[track_caller]
+        fn check(ids: &[i64], present: &[(i64, u32)], absent: &[i64]) {
+            let index = IdIndex::new(ids.iter().map(|&id| EntityId(id)).collect());
+            for &(id, rank) in present {
+                assert_eq!(index.get(EntityId(id)), Some(rank), "{id}");
+                assert_eq!(index.id(rank), EntityId(id));
+            }
+            for &id in absent {
+                assert_eq!(index.get(EntityId(id)), None, "{id}");
+            }
+        }
+        check(&[], &[], &[0, 1, i64::MIN, i64::MAX]);
+        check(&[7], &[(7, 0)], &[6, 8, -7]);
+        check(&[9, 3, 5, 3], &[(3, 0), (5, 1), (9, 2)], &[4, 10, 2]);
+        check(
+            &[i64::MAX, i64::MIN, 0],
+            &[(i64::MIN, 0), (0, 1), (i64::MAX, 2)],
+            &[1, -1],
+        );
+        check(&[1, 1_000_000], &[(1, 0), (1_000_000, 1)], &[2, 999_999]);
+    }
+
+    #[test]
+    fn pairs_become_rows_in_their_order() {
+        let adjacency = Adjacency::from_pairs(4, &[(2, 9), (0, 1), (2, 3), (3, 3)]);
+        assert_eq!(adjacency.rows(), 4);
+        assert_eq!(adjacency.row(0), [1]);
+        assert_eq!(adjacency.row(1), [0_u32; 0]);
+        assert_eq!(adjacency.row(2), [9, 3]);
+        assert_eq!(adjacency.row(3), [3]);
+    }
+}
