@@ -1,16 +1,5 @@
 use super::index::{offsets_of, span};
-use crate::types::{RelationId, RelationTypeId, Timestamp};
-
-/// Which relations a walk follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Direction {
-    /// From source to target.
-    Out,
-    /// From target to source.
-    In,
-    #[default]
-    Both,
-}
+use crate::types::{Direction, RelationId, RelationTypeId, Timestamp};
 
 /// A point in both times: what held in the world at `valid`, as far as was known at `known`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ pub struct MentionFlags(pub u8);
 
 impl MentionFlags {
     pub const LINK: Self = Self(1);
-    pub const TITLE: Self = Self(2);
+    pub const TAG: Self = Self(2);
     pub const NAME: Self = Self(4);
     pub const LLM: Self = Self(8);
 
@@ -21,7 +21,7 @@ impl From<MentionHow> for MentionFlags {
     fn from(how: MentionHow) -> Self {
         match how {
             MentionHow::Link => Self::LINK,
-            MentionHow::Title => Self::TITLE,
+            MentionHow::Tag => Self::TAG,
             MentionHow::Name => Self::NAME,
             MentionHow::Llm => Self::LLM,
         }
@@ -33,7 +33,7 @@ impl From<MentionHow> for MentionFlags {
 pub struct MentionRow<E> {
     pub entity: E,
     /// Number of places in the chunk's text that name the entity. A place that names several entities gives
-    /// each its equal share; 0 for an entity that is only the title of the chunk's document.
+    /// each its equal share. A tag of the document counts as one place.
     pub count: f32,
     pub how: MentionFlags,
 }
@@ -41,9 +41,10 @@ pub struct MentionRow<E> {
 /// Collects the mentions of one chunk into rows, ordered by entity. Overlapping places of one entity (a link
 /// and the name inside it) count once.
 pub(super) fn collect(mentions: &[Mention]) -> Vec<MentionRow<EntityId>> {
-    let in_text = mentions.iter().filter(|row| row.how != MentionHow::Title);
     // How many entities share each place.
-    let mut places: Vec<(u32, u32, EntityId)> = in_text
+    let mut places: Vec<(u32, u32, EntityId)> = mentions
+        .iter()
+        .filter(|row| row.how != MentionHow::Tag)
         .map(|row| (row.start, row.end, row.entity))
         .collect();
     places.sort_unstable();
@@ -68,13 +69,14 @@ pub(super) fn collect(mentions: &[Mention]) -> Vec<MentionRow<EntityId>> {
     ways.chunk_by(|a, b| a.0 == b.0)
         .map(|ways| {
             let entity = ways[0].0;
+            let how = MentionFlags(ways.iter().fold(0, |all, way| all | way.1.0));
             let of_entity = shared.partition_point(|place| place.0 <= entity);
             let (places, rest) = shared.split_at(of_entity);
             shared = rest;
             MentionRow {
                 entity,
-                count: count_places(places),
-                how: MentionFlags(ways.iter().fold(0, |all, way| all | way.1.0)),
+                count: count_places(places) + f32::from(u8::from(how.any(MentionFlags::TAG))),
+                how,
             }
         })
         .collect()
@@ -107,8 +109,6 @@ pub struct MentionMatrix {
     pub(super) entity_offsets: Vec<u32>,
     pub(super) chunks: Vec<u32>,
     pub(super) chunk_counts: Vec<f32>,
-    /// Of each entity: all its ways together.
-    pub(super) entity_how: Vec<MentionFlags>,
 }
 
 impl MentionMatrix {
@@ -124,14 +124,12 @@ impl MentionMatrix {
         let mut next = entity_offsets.clone();
         let mut chunks = vec![0; entities.len()];
         let mut chunk_counts = vec![0.0; entities.len()];
-        let mut entity_how = vec![MentionFlags::default(); entity_count];
         for chunk in 0..chunk_offsets.len() as u32 - 1 {
             for position in span(&chunk_offsets, chunk) {
                 let entity = entities[position] as usize;
                 let slot = next[entity] as usize;
                 chunks[slot] = chunk;
                 chunk_counts[slot] = counts[position];
-                entity_how[entity].0 |= how[position].0;
                 next[entity] += 1;
             }
         }
@@ -143,7 +141,6 @@ impl MentionMatrix {
             entity_offsets,
             chunks,
             chunk_counts,
-            entity_how,
         }
     }
 
@@ -191,11 +188,6 @@ impl MentionMatrix {
     pub fn chunk_counts(&self, entity: u32) -> &[f32] {
         &self.chunk_counts[self.entity_span(entity)]
     }
-
-    /// Whether some chunk names the entity in its text, and not only as the title of its document.
-    pub fn is_named_in_text(&self, entity: u32) -> bool {
-        self.entity_how[entity as usize].0 & !MentionFlags::TITLE.0 != 0
-    }
 }
 
 #[cfg(test)]
@@ -205,7 +197,7 @@ mod tests {
 
     #[test]
     fn mentions_of_a_chunk_are_counted_by_place() {
-        use MentionHow::{Link, Llm, Name, Title};
+        use MentionHow::{Link, Llm, Name, Tag};
         #[track_caller]
         fn check(mentions: &[(u32, u32, i64, MentionHow)], expected: &[(i64, f32, u8)]) {
             let mut mentions: Vec<Mention> = mentions
@@ -245,10 +237,10 @@ mod tests {
             &[(0, 8, 1, Link), (2, 6, 1, Name), (2, 6, 2, Name)],
             &[(1, 1.0, 5), (2, 0.5, 4)],
         );
-        // A title alone is no place in the text.
+        // Tags share no place, though all stand at the start.
         check(
-            &[(0, 0, 3, Title), (0, 2, 4, Llm)],
-            &[(3, 0.0, 2), (4, 1.0, 8)],
+            &[(0, 0, 3, Tag), (0, 0, 4, Tag), (0, 2, 4, Name)],
+            &[(3, 1.0, 2), (4, 2.0, 6)],
         );
         // The same place by two ways is one.
         check(&[(0, 2, 4, Llm), (0, 2, 4, Name)], &[(4, 1.0, 12)]);

@@ -11,7 +11,7 @@ mod index;
 mod mentions;
 
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
-pub use csr::{Direction, Edge, Moment, RelationCsr, Window};
+pub use csr::{Edge, Moment, RelationCsr, Window};
 pub use index::{Adjacency, IdIndex};
 pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
 
@@ -67,10 +67,12 @@ impl Graph {
         (entity != NO_ENTITY).then_some(entity)
     }
 
-    /// Whether nothing can be reached from `entity`: no relation visible at `at`, and no mention but as the
-    /// title of its own documents.
+    /// Whether nothing can be reached from `entity` but the documents whose title it is: no relation visible
+    /// at `at`, and no mention elsewhere.
     pub fn is_isolated(&self, entity: u32, at: Moment) -> bool {
-        self.relations.degree(entity, at) == 0 && !self.mentions.is_named_in_text(entity)
+        let elsewhere = |&chunk: &u32| self.title_of_chunk(chunk) != Some(entity);
+        self.relations.degree(entity, at) == 0
+            && !self.mentions.chunks(entity).iter().any(elsewhere)
     }
 }
 

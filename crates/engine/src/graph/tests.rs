@@ -63,7 +63,7 @@ fn rows_in_any_order_give_the_same_graph() {
             3,
             2,
             0,
-            &[(0, 30, MentionHow::Title), (5, 10, MentionHow::Name)],
+            &[(0, 30, MentionHow::Name), (5, 10, MentionHow::Name)],
         ),
         chunk(5, 1, 0, &[]),
     ];
@@ -102,6 +102,7 @@ fn rows_in_any_order_give_the_same_graph() {
     assert_eq!(graph.relations.degree(1, now), 0);
     assert!(graph.is_isolated(3, now));
     assert!(!graph.is_isolated(1, now), "a chunk names it");
+    assert!(!graph.is_isolated(2, now), "it has relations");
 }
 
 #[test]
