@@ -4,7 +4,9 @@
 //! failure with a reason in the [`ReadOutcome`], never an error that costs the others.
 
 mod format;
+mod ignore_rules;
 mod markdown;
+mod skip_rules;
 mod walk;
 
 pub use format::Format;
