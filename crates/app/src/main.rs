@@ -1,1 +1,35 @@
-fn main() {}
+//! The `malha` command. `main` lists all the program does; each command is a file in `commands/`.
+
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod interrupt;
+mod locate;
+mod ui;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use exit::Exit;
+
+fn main() -> std::process::ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    run(cli).unwrap_or_else(|error| exit::report(&error)).into()
+}
+
+fn run(cli: Cli) -> anyhow::Result<Exit> {
+    // These two work anywhere, whatever the folder's configuration looks like.
+    match cli.command {
+        Command::Completions(args) => return commands::completions::run(&args),
+        Command::Demo(args) => return commands::demo::run(&args, &cli.global),
+        _ => {}
+    }
+    let settings = config::load(&cli.global)?;
+    match cli.command {
+        Command::Completions(_) | Command::Demo(_) => unreachable!("handled above"),
+        Command::Init(args) => commands::init::run(&args, &settings),
+        Command::Eval(command) => commands::eval::run(command, &settings),
+        Command::Bench(command) => commands::bench::run(command, &settings),
+    }
+}

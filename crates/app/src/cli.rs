@@ -1,0 +1,79 @@
+//! The command line as clap sees it. The arguments of a command live in the command's own file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands;
+
+/// Folders of notes and documents in; ranked, followable evidence out. No model, no network.
+#[derive(Debug, Parser)]
+#[command(name = "malha", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Store file; otherwise `.malha/malha.db`, found upwards from here
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Configuration file; otherwise `malha.toml` beside the store or upwards from here
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Namespace to work in
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// Print results as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more on stderr; twice for the engine's own log
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// All the program does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create an empty store in a folder
+    Init(commands::init::Args),
+    /// Bring the store up to date with folders and files; only what changed is read
+    Index(commands::index::Args),
+    /// Find ranked evidence for a question
+    Search(commands::search::Args),
+    /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
+    #[command(subcommand)]
+    Graph(commands::graph::Command),
+    /// Add a graph from a file
+    Import(commands::import::Args),
+    /// Write the store's content to stdout
+    Export(commands::export::Args),
+    /// Count what the store holds
+    Stats(commands::stats::Args),
+    /// Check that store, configuration and sources are in good order
+    Doctor(commands::doctor::Args),
+    /// Check the store's integrity
+    Verify(commands::verify::Args),
+    /// Copy the store to a new file while it is in use
+    Backup(commands::backup::Args),
+    /// Run a read-only SQL query on the store
+    Sql(commands::sql::Args),
+    /// Show a small sample vault at work, in a temporary store
+    Demo(commands::demo::Args),
+    /// Print shell completions
+    Completions(commands::completions::Args),
+    /// Measure retrieval, links and more against data sets
+    #[command(subcommand)]
+    Eval(commands::eval::Command),
+    /// Measure speed and memory
+    #[command(subcommand)]
+    Bench(commands::bench::Command),
+}

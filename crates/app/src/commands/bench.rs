@@ -1,0 +1,12 @@
+//! `malha bench`: measure speed and memory.
+
+use crate::config::Settings;
+use crate::exit::Exit;
+
+/// What can be measured.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {}
+
+pub(crate) fn run(command: Command, _settings: &Settings) -> anyhow::Result<Exit> {
+    match command {}
+}

@@ -1,0 +1,49 @@
+//! How entities and relations are written.
+
+use std::io::{self, Write};
+
+use malha_engine::types::{EntityView, EvidenceView, RelationView};
+
+use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, plain_line, snake};
+
+/// A list of entities, one a line.
+pub(super) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Result<()> {
+    let mut table = Table::new(&["name", "kind", ">relations", ">mentions", "note"]);
+    for entity in entities {
+        table.row([
+            entity.name.clone(),
+            kind(entity),
+            entity.degree.to_string(),
+            entity.mentions.to_string(),
+            entity.uri.clone().unwrap_or_default(),
+        ]);
+    }
+    table.write(out)
+}
+
+/// The kind, or the types where some are stated.
+pub(super) fn kind(entity: &EntityView) -> String {
+    if entity.types.is_empty() {
+        snake(&entity.kind)
+    } else {
+        entity.types.join(", ")
+    }
+}
+
+/// `A —works with→ B`
+pub(super) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} {} {}",
+        painted(STRONG, plain_line(&relation.source)),
+        painted(ACCENT, format!("—{}→", plain_line(&relation.relation_type))),
+        painted(STRONG, plain_line(&relation.target)),
+    )
+}
+
+/// Where a relation is stated, in its own words.
+pub(super) fn evidence(out: &mut impl Write, evidence: &EvidenceView) -> io::Result<()> {
+    let place = format!("{}:{}", plain_line(&evidence.uri), evidence.line);
+    let quote = painted(DIM, plain_line(&evidence.quote));
+    writeln!(out, "    {}  {quote}", painted(PATH, place))
+}

@@ -1,0 +1,143 @@
+//! `malha index [PATH…]`
+
+mod report;
+mod watch;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use malha_engine::types::IngestReport;
+use malha_engine::{Engine, Error, SourceSpec};
+
+use super::init;
+use crate::config::{self, ConventionName, Settings};
+use crate::exit::{Exit, Refusal};
+use crate::interrupt;
+use crate::ui::{Bar, Output, stderr};
+
+pub(crate) use report::summary;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folders or files; otherwise those of malha.toml, those indexed before, or the store's folder
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Go on: index again whenever something changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
+    /// List every file that was left out, with the reason
+    #[arg(long)]
+    skipped: bool,
+    /// Link syntax of the notes
+    #[arg(long, value_enum, value_name = "NAME")]
+    convention: Option<ConventionName>,
+    /// Passage size in characters
+    #[arg(long, value_name = "CHARACTERS")]
+    chunk_size: Option<usize>,
+    /// Overlap of neighbouring passages in characters
+    #[arg(long, value_name = "CHARACTERS")]
+    chunk_overlap: Option<usize>,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let mut settings = settings.clone();
+    settings.apply_chunking(args.chunk_size, args.chunk_overlap)?;
+    if let Some(convention) = args.convention {
+        settings.convention = convention.into();
+    }
+    let sources = sources(args, &settings)?;
+    interrupt::stop_at_safe_points();
+    let engine = open_or_create(&settings)?;
+
+    let report = once(&engine, &sources, &settings)?;
+    show(&report, args, &settings)?;
+    if args.watch {
+        let quiet = settings.watch_quiet;
+        watch::until_interrupted(&engine, &sources, &settings.base, quiet, settings.verbosity, || {
+            let report = once(&engine, &sources, &settings)?;
+            show(&report, args, &settings)
+        })?;
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit_of(&report))
+}
+
+/// Brings the store up to date; used by `search --fresh` too.
+pub(crate) fn once(
+    engine: &Engine,
+    sources: &[SourceSpec],
+    settings: &Settings,
+) -> anyhow::Result<IngestReport> {
+    let bar = Bar::new(settings.verbosity);
+    let report = engine.index(sources, &bar);
+    bar.clear();
+    Ok(report?)
+}
+
+/// A run whose files partly failed is a partial success.
+fn exit_of(report: &IngestReport) -> Exit {
+    if report.failed.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    }
+}
+
+fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
+    if settings.store.is_file() {
+        return Ok(Engine::open(&settings.store, settings.engine.clone())?);
+    }
+    let message = format!("new store: {}", settings.store.display());
+    stderr::note(settings.verbosity, &message);
+    init::create(&settings.store, settings)
+}
+
+/// What to index: the arguments, the configuration, or (for an empty store) the store's own folder.
+fn sources(args: &Args, settings: &Settings) -> anyhow::Result<Vec<SourceSpec>> {
+    let paths = if !args.paths.is_empty() {
+        args.paths.clone()
+    } else if !settings.sources.is_empty() {
+        settings.sources.clone()
+    } else if settings.store.is_file() {
+        Vec::new()
+    } else {
+        vec![settings.base.clone()]
+    };
+    let mut sources = Vec::with_capacity(paths.len());
+    for path in paths {
+        let root = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        if !root.exists() {
+            let message = format!("{}: no such file or folder", path.display());
+            return Err(Refusal::new(Exit::NotFound, message).into());
+        }
+        sources.push(SourceSpec {
+            root,
+            convention: settings.convention,
+        });
+    }
+    Ok(sources)
+}
+
+fn show(report: &IngestReport, args: &Args, settings: &Settings) -> anyhow::Result<()> {
+    let mut out = Output::new();
+    if settings.json {
+        out.json(report)?;
+    } else if args.skipped {
+        for skipped in &report.skipped {
+            writeln!(out, "{}", report::skipped_line(skipped))?;
+        }
+    }
+    out.flush()?;
+    summary(report, settings.verbosity);
+    Ok(())
+}
+
+impl Settings {
+    /// Sizes given as flags replace the configured ones.
+    fn apply_chunking(&mut self, size: Option<usize>, overlap: Option<usize>) -> anyhow::Result<()> {
+        self.engine.chunk_size = size.unwrap_or(self.engine.chunk_size);
+        self.engine.chunk_overlap = overlap.unwrap_or(self.engine.chunk_overlap);
+        config::check_chunking(self.engine.chunk_size, self.engine.chunk_overlap)
+            .map_err(|reason| Error::Usage(reason).into())
+    }
+}

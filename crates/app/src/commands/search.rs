@@ -1,0 +1,164 @@
+//! `malha search QUERY`
+
+use std::io::{self, Write};
+
+use malha_engine::Engine;
+use malha_engine::types::{
+    Connection, Evidence, LaneRecord, LaneStatus, SearchRequest, SearchResponse,
+};
+use serde::Serialize;
+
+use super::index;
+use crate::config::{ModeName, Settings};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::ui::{
+    DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, snake, stderr,
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The question, or words to look for
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Retrieval recipe
+    #[arg(short, long, value_enum)]
+    mode: Option<ModeName>,
+    /// Results wanted
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// Index what changed on disk first
+    #[arg(long)]
+    fresh: bool,
+}
+
+/// What `--json` prints: the engine's response, and how far behind the sources the store is.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    response: &'a SearchResponse,
+    /// Files that changed since they were indexed.
+    stale: usize,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    settings.check_store_exists()?;
+    if args.fresh {
+        interrupt::stop_at_safe_points();
+        let engine = Engine::open(&settings.store, settings.engine.clone())?;
+        let report = index::once(&engine, &[], settings)?;
+        index::summary(&report, settings.verbosity);
+    }
+    let engine = settings.open_read_only()?;
+    let response = engine.search(&SearchRequest {
+        mode: args.mode.map_or(settings.search_mode, Into::into),
+        limit: args.limit.map_or(settings.search_limit, |limit| limit as usize),
+        ..SearchRequest::new(args.query.join(" "))
+    })?;
+    let stale = engine.stale()?;
+
+    let mut out = Output::new();
+    if settings.json {
+        let response = &response;
+        out.json(&Answer { response, stale })?;
+    } else {
+        let highlighter = Highlighter::new(&response.query);
+        for (place, evidence) in response.results.iter().enumerate() {
+            if place > 0 {
+                writeln!(out)?;
+            }
+            write_evidence(&mut out, evidence, &highlighter)?;
+        }
+    }
+    out.flush()?;
+    explain(&response, stale, settings);
+    Ok(Exit::Success)
+}
+
+/// Rank, place, title and heading path; the quote; how it hangs together with the question.
+pub(crate) fn write_evidence(
+    out: &mut impl Write,
+    evidence: &Evidence,
+    highlighter: &Highlighter,
+) -> io::Result<()> {
+    let place = format!("{}:{}", plain_line(&evidence.uri), evidence.quote_line);
+    writeln!(
+        out,
+        "{:>2}  {}  {}",
+        painted(DIM, format!("{:>2}", evidence.rank)).trim_start(),
+        painted(PATH, place),
+        painted(STRONG, heading(evidence)),
+    )?;
+    for line in highlighter.lines(&evidence.quote) {
+        writeln!(out, "    {line}")?;
+    }
+    if let Some(connection) = connection_line(&evidence.connections) {
+        writeln!(out, "    {}", painted(DIM, connection))?;
+    }
+    Ok(())
+}
+
+fn heading(evidence: &Evidence) -> String {
+    let mut parts = vec![plain_line(&evidence.title)];
+    for part in &evidence.heading_path {
+        let part = plain_line(part);
+        if parts.last() != Some(&part) {
+            parts.push(part);
+        }
+    }
+    parts.join(" › ")
+}
+
+/// `↳ named in the question: A, B; shares C with 1`
+fn connection_line(connections: &[Connection]) -> Option<String> {
+    let mut parts = Vec::new();
+    let named: Vec<String> = connections
+        .iter()
+        .filter(|connection| connection.through.is_none())
+        .map(|connection| plain_line(&connection.entity))
+        .collect();
+    if !named.is_empty() {
+        parts.push(format!("named in the question: {}", named.join(", ")));
+    }
+    for connection in connections {
+        if let Some(rank) = connection.through {
+            parts.push(format!("shares {} with {rank}", plain_line(&connection.entity)));
+        }
+    }
+    (!parts.is_empty()).then(|| format!("↳ {}", parts.join("; ")))
+}
+
+/// What the reader should know beyond the results.
+fn explain(response: &SearchResponse, stale: usize, settings: &Settings) {
+    let verbosity = settings.verbosity;
+    if response.results.is_empty() {
+        stderr::note(verbosity, "nothing found");
+    }
+    for note in &response.notes {
+        stderr::note(verbosity, &format!("note: {note}"));
+    }
+    for record in &response.record {
+        let line = record_line(record);
+        match record.status {
+            LaneStatus::Failed => stderr::warning(verbosity, &line),
+            LaneStatus::Ran => stderr::detail(verbosity, &line),
+            LaneStatus::Skipped | LaneStatus::Cut => stderr::note(verbosity, &line),
+        }
+    }
+    if stale > 0 {
+        let files = count(stale as u64, "file", "files");
+        let message = format!("stale: {stale} ({files} changed since indexing; --fresh reads them first)");
+        stderr::note(verbosity, &message);
+    }
+}
+
+fn record_line(record: &LaneRecord) -> String {
+    let lane = snake(&record.lane);
+    let status = snake(&record.status);
+    if record.reason.is_empty() {
+        let candidates = count(record.candidates as u64, "candidate", "candidates");
+        format!("{lane}: {status}, {candidates}")
+    } else {
+        format!("{lane}: {status}: {}", record.reason)
+    }
+}

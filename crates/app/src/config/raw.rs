@@ -1,0 +1,308 @@
+//! Settings as they are written, before anything is checked.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use malha_engine::EngineConfig;
+use malha_engine::types::{LinkConvention, Mode};
+use serde::Deserialize;
+
+use super::Settings;
+use crate::exit::{Exit, Refusal};
+use crate::ui::stderr::Verbosity;
+
+/// The reference file is the default.
+const EXAMPLE: &str = include_str!("../../../../malha.example.toml");
+
+/// Variables that belong to the tests and are no settings.
+const FOREIGN_VARIABLES: [&str; 2] = ["MALHA_DATA_DIR", "MALHA_TCK_DIR"];
+
+/// `malha.toml`, every key optional.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Raw {
+    pub(super) store: Option<PathBuf>,
+    namespace: Option<String>,
+    index: Index,
+    chunk: Chunk,
+    search: Search,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Index {
+    sources: Option<Vec<PathBuf>>,
+    convention: Option<ConventionName>,
+    lease_wait_ms: Option<u64>,
+    watch_quiet_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Chunk {
+    size: Option<usize>,
+    overlap: Option<usize>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Search {
+    mode: Option<ModeName>,
+    limit: Option<usize>,
+}
+
+/// Link convention as the user names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConventionName {
+    /// By marker files
+    Auto,
+    Obsidian,
+    Logseq,
+    Dendron,
+}
+
+impl From<ConventionName> for Option<LinkConvention> {
+    fn from(name: ConventionName) -> Self {
+        match name {
+            ConventionName::Auto => None,
+            ConventionName::Obsidian => Some(LinkConvention::Obsidian),
+            ConventionName::Logseq => Some(LinkConvention::Logseq),
+            ConventionName::Dendron => Some(LinkConvention::Dendron),
+        }
+    }
+}
+
+/// Retrieval recipe as the user names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ModeName {
+    /// Graph where the question names something, hybrid otherwise
+    Auto,
+    /// Words only
+    Keyword,
+    /// From the names in the question along the graph
+    Graph,
+    /// Keyword and vector results fused (keyword alone while there are no vectors)
+    Hybrid,
+    /// Best passage per note, and one hop along its links
+    Notes,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Auto => Self::Auto,
+            ModeName::Keyword => Self::Keyword,
+            ModeName::Graph => Self::Graph,
+            ModeName::Hybrid => Self::Hybrid,
+            ModeName::Notes => Self::Notes,
+        }
+    }
+}
+
+/// What the example file says.
+pub(super) fn defaults() -> Raw {
+    toml::from_str(EXAMPLE).expect("malha.example.toml is read by a test")
+}
+
+/// Reads a configuration file; an error names the file and the line.
+pub(super) fn read_file(path: &Path) -> Result<Raw, Refusal> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| bad(format!("{}: {error}", path.display())))?;
+    toml::from_str(&text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start).min(text.len());
+        let line = 1 + text.as_bytes()[..start]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        let reason = error.message().trim();
+        bad(format!("{}:{line}: {reason}", path.display()))
+            .hint("malha.example.toml lists every key with its default")
+    })
+}
+
+impl Raw {
+    /// `self` with everything that `over` states.
+    pub(super) fn overlaid_by(self, over: Self) -> Self {
+        Self {
+            store: over.store.or(self.store),
+            namespace: over.namespace.or(self.namespace),
+            index: Index {
+                sources: over.index.sources.or(self.index.sources),
+                convention: over.index.convention.or(self.index.convention),
+                lease_wait_ms: over.index.lease_wait_ms.or(self.index.lease_wait_ms),
+                watch_quiet_ms: over.index.watch_quiet_ms.or(self.index.watch_quiet_ms),
+            },
+            chunk: Chunk {
+                size: over.chunk.size.or(self.chunk.size),
+                overlap: over.chunk.overlap.or(self.chunk.overlap),
+            },
+            search: Search {
+                mode: over.search.mode.or(self.search.mode),
+                limit: over.search.limit.or(self.search.limit),
+            },
+        }
+    }
+
+    /// Makes relative paths absolute, from the place they were written at.
+    pub(super) fn resolve_paths(&mut self, folder: &Path) {
+        let sources = self.index.sources.iter_mut().flatten();
+        for path in sources.chain(self.store.as_mut()) {
+            *path = folder.join(&*path);
+        }
+    }
+
+    /// Checks what the types do not.
+    pub(super) fn check(
+        self,
+        store: PathBuf,
+        base: PathBuf,
+        config_file: Option<PathBuf>,
+    ) -> Result<Settings, Refusal> {
+        const SET: &str = "the example file sets every key but `store`";
+        let engine = EngineConfig {
+            namespace: checked_namespace(&self.namespace.expect(SET))
+                .map_err(|reason| bad(format!("namespace: {reason}")))?,
+            chunk_size: self.chunk.size.expect(SET),
+            chunk_overlap: self.chunk.overlap.expect(SET),
+            lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
+        };
+        check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
+        let search_limit = self.search.limit.expect(SET);
+        if search_limit == 0 {
+            return Err(bad("search.limit is 0; at least 1 is needed".to_owned()));
+        }
+        Ok(Settings {
+            store,
+            base,
+            config_file,
+            engine,
+            sources: self.index.sources.expect(SET),
+            convention: self.index.convention.expect(SET).into(),
+            watch_quiet: Duration::from_millis(self.index.watch_quiet_ms.expect(SET)),
+            search_mode: self.search.mode.expect(SET).into(),
+            search_limit,
+            json: false,
+            verbosity: Verbosity::default(),
+        })
+    }
+}
+
+/// A chunker whose overlap reaches its size would never advance.
+pub(crate) fn check_chunking(size: usize, overlap: usize) -> Result<(), String> {
+    if size == 0 {
+        return Err("chunk.size is 0; at least 1 character is needed".to_owned());
+    }
+    if overlap >= size {
+        return Err(format!(
+            "chunk.overlap ({overlap}) must be smaller than chunk.size ({size})"
+        ));
+    }
+    Ok(())
+}
+
+/// A namespace may be any short visible name.
+pub(super) fn checked_namespace(name: &str) -> Result<String, &'static str> {
+    if name.trim().is_empty() {
+        return Err("a namespace needs a name");
+    }
+    if name.len() > 200 {
+        return Err("a namespace has at most 200 bytes");
+    }
+    if name.chars().any(char::is_control) {
+        return Err("a namespace has no control characters");
+    }
+    Ok(name.to_owned())
+}
+
+/// What the `MALHA_*` variables say.
+#[derive(Debug, Default)]
+pub(super) struct Environment {
+    pub(super) settings: Raw,
+    pub(super) config: Option<PathBuf>,
+    /// Variables that look like settings and are none.
+    pub(super) unknown: Vec<String>,
+}
+
+impl Environment {
+    pub(super) fn read(variables: impl Iterator<Item = (String, String)>) -> Result<Self, Refusal> {
+        let mut found = Self::default();
+        for (name, value) in variables.filter(|(name, _)| name.starts_with("MALHA_")) {
+            let settings = &mut found.settings;
+            match name.as_str() {
+                "MALHA_CONFIG" => found.config = Some(value.into()),
+                "MALHA_STORE" => settings.store = Some(value.into()),
+                "MALHA_NAMESPACE" => settings.namespace = Some(value),
+                "MALHA_INDEX_SOURCES" => {
+                    settings.index.sources = Some(std::env::split_paths(&value).collect());
+                }
+                "MALHA_INDEX_CONVENTION" => settings.index.convention = Some(named(&name, &value)?),
+                "MALHA_INDEX_LEASE_WAIT_MS" => {
+                    settings.index.lease_wait_ms = Some(number(&name, &value)?);
+                }
+                "MALHA_INDEX_WATCH_QUIET_MS" => {
+                    settings.index.watch_quiet_ms = Some(number(&name, &value)?);
+                }
+                "MALHA_CHUNK_SIZE" => settings.chunk.size = Some(number(&name, &value)?),
+                "MALHA_CHUNK_OVERLAP" => settings.chunk.overlap = Some(number(&name, &value)?),
+                "MALHA_SEARCH_MODE" => settings.search.mode = Some(named(&name, &value)?),
+                "MALHA_SEARCH_LIMIT" => settings.search.limit = Some(number(&name, &value)?),
+                _ if FOREIGN_VARIABLES.contains(&name.as_str()) => {}
+                _ => found.unknown.push(name),
+            }
+        }
+        found.unknown.sort();
+        Ok(found)
+    }
+}
+
+fn number<N: std::str::FromStr>(name: &str, value: &str) -> Result<N, Refusal> {
+    value
+        .trim()
+        .parse()
+        .map_err(|_| bad(format!("{name}: `{value}` is not a whole number")))
+}
+
+fn named<V: clap::ValueEnum>(name: &str, value: &str) -> Result<V, Refusal> {
+    V::from_str(value.trim(), true).map_err(|_| {
+        let names: Vec<String> = V::value_variants()
+            .iter()
+            .filter_map(|variant| variant.to_possible_value())
+            .map(|possible| possible.get_name().to_owned())
+            .collect();
+        bad(format!("{name}: `{value}` is none of {}", names.join(", ")))
+    })
+}
+
+fn bad(message: String) -> Refusal {
+    Refusal::new(Exit::Configuration, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn example_sets_every_key_and_equals_the_engine_defaults() {
+        let settings = defaults()
+            .check(PathBuf::new(), PathBuf::new(), None)
+            .unwrap();
+        assert_eq!(settings.engine, EngineConfig::default());
+        assert_eq!(settings.search_mode, Mode::default());
+        assert_eq!(settings.convention, None);
+        assert!(settings.sources.is_empty());
+    }
+
+    #[test]
+    fn namespaces() {
+        let check = |name: &str, expected| assert_eq!(checked_namespace(name).is_ok(), expected);
+        for name in ["my-group", "main", "a:b", "_", "équipe", "AND", "\"x\""] {
+            check(name, true);
+        }
+        for name in ["", "  ", "a\u{1b}b", "a\nb"] {
+            check(name, false);
+        }
+        check(&"n".repeat(201), false);
+    }
+}

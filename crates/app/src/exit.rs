@@ -1,0 +1,159 @@
+//! What the process says when it ends: its exit code, and for a failure `error:` and `hint:` lines.
+
+use std::io::ErrorKind;
+
+use malha_engine::Error;
+
+use crate::ui;
+
+/// Exit codes. Code 2 is clap's own too; 5 (budget reached) waits for the commands that spend money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Also a search without hits.
+    Success = 0,
+    Failure = 1,
+    Usage = 2,
+    /// A named thing is not there.
+    NotFound = 3,
+    /// The run went through, but some items failed.
+    Partial = 4,
+    /// Another process holds the store.
+    Busy = 75,
+    Configuration = 78,
+    Interrupted = 130,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A failure that the command line itself found, with its code and advice.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Prints what went wrong and what to do about it, and gives the exit code.
+pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    if is_broken_pipe(error) {
+        return Exit::Success;
+    }
+    let (exit, hint) = classify(error);
+    ui::stderr::error(&format!("{error:#}"));
+    if let Some(hint) = hint {
+        ui::stderr::hint(&hint);
+    }
+    exit
+}
+
+fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        return (refusal.exit, refusal.hint.clone());
+    }
+    let Some(error) = error.downcast_ref::<Error>() else {
+        return (Exit::Failure, None);
+    };
+    let (exit, hint) = match error {
+        Error::NotFound { .. } => (
+            Exit::NotFound,
+            "`malha search` finds text; `malha graph hubs` lists the best connected names",
+        ),
+        Error::Usage(_) => (Exit::Usage, "`malha help` describes every command"),
+        Error::Busy { .. } => (
+            Exit::Busy,
+            "reading commands work meanwhile; `[index] lease_wait_ms` sets how long to wait",
+        ),
+        Error::Store { .. } => (
+            Exit::Failure,
+            "`malha doctor` says more; the store can always be rebuilt from its sources",
+        ),
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            (Exit::NotFound, "check the spelling of the path")
+        }
+        Error::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            (Exit::Failure, "check the permissions of the path")
+        }
+        Error::Import { .. } => (
+            Exit::Failure,
+            "nothing of the file was imported; mend the line and run it again",
+        ),
+        Error::Interrupted => (
+            Exit::Interrupted,
+            "what was done is kept; run the command again to go on",
+        ),
+        _ => return (Exit::Failure, None),
+    };
+    (exit, Some(hint.to_owned()))
+}
+
+/// Whoever read our stdout went away: that is their decision, not a failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)
+            || cause
+                .downcast_ref::<serde_json::Error>()
+                .is_some_and(|json| json.io_error_kind() == Some(ErrorKind::BrokenPipe))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_has_its_code() {
+        let check = |error: anyhow::Error, expected| assert_eq!(classify(&error).0, expected);
+        let not_found = Error::NotFound {
+            kind: "entity",
+            name: "Nobody".to_owned(),
+        };
+        check(not_found.into(), Exit::NotFound);
+        check(Error::Usage("no".to_owned()).into(), Exit::Usage);
+        check(Error::Interrupted.into(), Exit::Interrupted);
+        let busy = Error::Busy {
+            holder: "pid 1".to_owned(),
+        };
+        check(busy.into(), Exit::Busy);
+        check(
+            Refusal::new(Exit::Configuration, "bad").into(),
+            Exit::Configuration,
+        );
+        check(anyhow::anyhow!("other"), Exit::Failure);
+    }
+
+    #[test]
+    fn broken_pipe_is_success() {
+        let pipe = std::io::Error::from(ErrorKind::BrokenPipe);
+        assert_eq!(report(&anyhow::Error::from(pipe)), Exit::Success);
+    }
+}
