@@ -13,13 +13,15 @@ use crate::exit::{Exit, Refusal};
 use crate::locate;
 use crate::ui::stderr::{self, Verbosity};
 
-pub(crate) use raw::{ConventionName, ModeName};
+pub(crate) use raw::{ConventionName, ModeName, check_chunking};
 
 /// Everything the commands need to know, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// The store's file, whether or not it is there.
     pub(crate) store: PathBuf,
+    /// Whether the user named the store, by flag, environment or configuration.
+    pub(crate) store_is_stated: bool,
     /// The folder the store belongs to: what `index` starts from when told nothing else.
     pub(crate) base: PathBuf,
     /// The `malha.toml` that was read.
@@ -41,11 +43,6 @@ impl Settings {
     pub(crate) fn open_read_only(&self) -> anyhow::Result<Engine> {
         self.check_store_exists()?;
         Ok(Engine::open_read_only(&self.store, self.engine.clone())?)
-    }
-
-    /// Opens the store, creating it if it is not there.
-    pub(crate) fn create(&self) -> anyhow::Result<Engine> {
-        Ok(Engine::create(&self.store, self.engine.clone())?)
     }
 
     /// A store that is not there is the commonest mistake of all: say what to do.
@@ -106,8 +103,9 @@ fn load_from(
     from_environment.resolve_paths(here);
     settings = settings.overlaid_by(from_environment);
 
+    let stated_store = stated_store.or_else(|| settings.store.clone());
+    let store_is_stated = stated_store.is_some();
     let store = stated_store
-        .or_else(|| settings.store.clone())
         .or_else(|| locate::store_upwards(here))
         .unwrap_or_else(|| {
             config_folder
@@ -128,6 +126,7 @@ fn load_from(
         checked.engine.namespace = raw::checked_namespace(namespace)
             .map_err(|reason| Refusal::new(Exit::Usage, format!("--namespace: {reason}")))?;
     }
+    checked.store_is_stated = store_is_stated;
     checked.json = global.json;
     checked.verbosity = verbosity;
     Ok(checked)

@@ -126,6 +126,11 @@ impl Engine {
         Err(not_yet())
     }
 
+    /// The sources indexed before: what `index` without sources brings up to date.
+    pub fn sources(&self) -> Result<Vec<SourceSpec>> {
+        Err(not_yet())
+    }
+
     /// Number of files that changed since they were indexed, by size and mtime.
     pub fn stale(&self) -> Result<usize> {
         Err(not_yet())

@@ -53,8 +53,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     show(&report, args, &settings)?;
     if args.watch {
         let quiet = settings.watch_quiet;
-        watch::until_interrupted(&engine, &sources, &settings.base, quiet, settings.verbosity, || {
-            let report = once(&engine, &sources, &settings)?;
+        let roots: Vec<PathBuf> = engine.sources()?.into_iter().map(|s| s.root).collect();
+        watch::until_interrupted(&roots, quiet, settings.verbosity, || {
+            let report = once(&engine, &[], &settings)?;
             show(&report, args, &settings)
         })?;
         return Ok(Exit::Interrupted);

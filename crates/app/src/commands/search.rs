@@ -13,7 +13,7 @@ use crate::config::{ModeName, Settings};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::ui::{
-    DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, snake, stderr,
+    DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, stderr,
 };
 
 #[derive(Debug, clap::Args)]
@@ -153,8 +153,8 @@ fn explain(response: &SearchResponse, stale: usize, settings: &Settings) {
 }
 
 fn record_line(record: &LaneRecord) -> String {
-    let lane = snake(&record.lane);
-    let status = snake(&record.status);
+    let lane = record.lane.as_str();
+    let status = record.status.as_str();
     if record.reason.is_empty() {
         let candidates = count(record.candidates as u64, "candidate", "candidates");
         format!("{lane}: {status}, {candidates}")

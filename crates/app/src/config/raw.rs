@@ -175,6 +175,7 @@ impl Raw {
         }
         Ok(Settings {
             store,
+            store_is_stated: false,
             base,
             config_file,
             engine,

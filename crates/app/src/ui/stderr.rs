@@ -48,6 +48,12 @@ pub(crate) fn warning(verbosity: Verbosity, message: &str) {
     }
 }
 
+/// An item of a run that failed; the run itself went on.
+pub(crate) fn failed(place: &str, reason: &str) {
+    let (place, reason) = (plain(place), plain(reason));
+    line(&format!("{}: {place}: {reason}", painted(ERROR, "failed")));
+}
+
 /// Something worth knowing that is no result.
 pub(crate) fn note(verbosity: Verbosity, message: &str) {
     if verbosity > Verbosity::Quiet {

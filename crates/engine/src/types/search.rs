@@ -41,6 +41,21 @@ pub enum LaneStatus {
     Cut,
 }
 
+text_names!(Lane {
+    Keyword => "keyword",
+    Vector => "vector",
+    Graph => "graph",
+    Links => "links",
+    Rerank => "rerank",
+});
+
+text_names!(LaneStatus {
+    Ran => "ran",
+    Skipped => "skipped",
+    Failed => "failed",
+    Cut => "cut",
+});
+
 /// One line of the degradation record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneRecord {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use malha_engine::types::{EntityView, EvidenceView, RelationView};
 
-use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, plain_line, snake};
+use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, plain_line};
 
 /// A list of entities, one a line.
 pub(super) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(super) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Res
 /// The kind, or the types where some are stated.
 pub(super) fn kind(entity: &EntityView) -> String {
     if entity.types.is_empty() {
-        snake(&entity.kind)
+        entity.kind.as_str().to_owned()
     } else {
         entity.types.join(", ")
     }

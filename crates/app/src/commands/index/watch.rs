@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use malha_engine::{Engine, Error, SourceSpec};
+use malha_engine::Error;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use crate::interrupt;
