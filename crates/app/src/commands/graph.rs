@@ -8,6 +8,8 @@ mod path;
 mod show;
 mod unresolved;
 
+pub(crate) use path::write_path;
+
 use crate::config::Settings;
 use crate::exit::Exit;
 

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             if place > 0 {
                 writeln!(out)?;
             }
-            write_path(&mut out, path)?;
+            write_path(&mut out, path, "")?;
         }
     }
     out.flush()?;
@@ -45,10 +45,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn write_path(out: &mut impl Write, path: &PathView) -> io::Result<()> {
+/// One relation a line, each with the place that states it.
+pub(crate) fn write_path(out: &mut impl Write, path: &PathView, indent: &str) -> io::Result<()> {
     for relation in &path.relations {
+        write!(out, "{indent}")?;
         show::relation(out, relation)?;
         for stated in &relation.evidence {
+            write!(out, "{indent}")?;
             show::evidence(out, stated)?;
         }
     }
