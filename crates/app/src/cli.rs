@@ -8,7 +8,12 @@ use crate::commands;
 
 /// Folders of notes and documents in; ranked, followable evidence out. No model, no network.
 #[derive(Debug, Parser)]
-#[command(name = "malha", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "malha",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -52,20 +57,10 @@ pub(crate) enum Command {
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
     #[command(subcommand)]
     Graph(commands::graph::Command),
-    /// Add a graph from a file
-    Import(commands::import::Args),
-    /// Write the store's content to stdout
-    Export(commands::export::Args),
     /// Count what the store holds
     Stats(commands::stats::Args),
-    /// Check that store, configuration and sources are in good order
-    Doctor(commands::doctor::Args),
     /// Check the store's integrity
     Verify(commands::verify::Args),
-    /// Copy the store to a new file while it is in use
-    Backup(commands::backup::Args),
-    /// Run a read-only SQL query on the store
-    Sql(commands::sql::Args),
     /// Show a small sample vault at work, in a temporary store
     Demo(commands::demo::Args),
     /// Print shell completions

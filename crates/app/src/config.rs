@@ -60,7 +60,10 @@ impl Settings {
 pub(crate) fn load(global: &Global) -> anyhow::Result<Settings> {
     let here = std::env::current_dir()?;
     let environment = std::env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        Some((
+            name.into_string().ok()?,
+            value.to_string_lossy().into_owned(),
+        ))
     });
     load_from(global, &here, environment)
 }
@@ -136,7 +139,11 @@ fn load_from(
 mod tests {
     use super::*;
 
-    fn load_in(folder: &Path, config: &str, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
+    fn load_in(
+        folder: &Path,
+        config: &str,
+        environment: &[(&str, &str)],
+    ) -> anyhow::Result<Settings> {
         std::fs::write(folder.join(locate::CONFIG_FILE), config).unwrap();
         let environment = environment
             .iter()
@@ -148,11 +155,16 @@ mod tests {
     fn later_sources_win() {
         let folder = tempfile::tempdir().unwrap();
         let limit = |config, environment: &[_]| {
-            load_in(folder.path(), config, environment).unwrap().search_limit
+            load_in(folder.path(), config, environment)
+                .unwrap()
+                .search_limit
         };
         assert_eq!(limit("", &[]), 10);
         assert_eq!(limit("[search]\nlimit = 3", &[]), 3);
-        assert_eq!(limit("[search]\nlimit = 3", &[("MALHA_SEARCH_LIMIT", "4")]), 4);
+        assert_eq!(
+            limit("[search]\nlimit = 3", &[("MALHA_SEARCH_LIMIT", "4")]),
+            4
+        );
     }
 
     #[test]
@@ -164,7 +176,11 @@ mod tests {
             let refusal = error.downcast_ref::<Refusal>().unwrap();
             assert_eq!(refusal.exit, Exit::Configuration, "{error}");
         };
-        check("\n[search]\nlimt = 3", &[], "malha.toml:3: unknown field `limt`");
+        check(
+            "\n[search]\nlimt = 3",
+            &[],
+            "malha.toml:3: unknown field `limt`",
+        );
         check("[serch]", &[], "malha.toml:1: unknown field `serch`");
         check("[search]\nlimit = \"many\"", &[], "malha.toml:2: ");
         check("[search]\nlimit = 0", &[], "search.limit");

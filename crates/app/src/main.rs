@@ -29,6 +29,11 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Completions(_) | Command::Demo(_) => unreachable!("handled above"),
         Command::Init(args) => commands::init::run(&args, &settings),
+        Command::Index(args) => commands::index::run(&args, &settings),
+        Command::Search(args) => commands::search::run(&args, &settings),
+        Command::Graph(command) => commands::graph::run(command, &settings),
+        Command::Stats(args) => commands::stats::run(&args, &settings),
+        Command::Verify(args) => commands::verify::run(&args, &settings),
         Command::Eval(command) => commands::eval::run(command, &settings),
         Command::Bench(command) => commands::bench::run(command, &settings),
     }

@@ -135,7 +135,11 @@ fn show(report: &IngestReport, args: &Args, settings: &Settings) -> anyhow::Resu
 
 impl Settings {
     /// Sizes given as flags replace the configured ones.
-    fn apply_chunking(&mut self, size: Option<usize>, overlap: Option<usize>) -> anyhow::Result<()> {
+    fn apply_chunking(
+        &mut self,
+        size: Option<usize>,
+        overlap: Option<usize>,
+    ) -> anyhow::Result<()> {
         self.engine.chunk_size = size.unwrap_or(self.engine.chunk_size);
         self.engine.chunk_overlap = overlap.unwrap_or(self.engine.chunk_overlap);
         config::check_chunking(self.engine.chunk_size, self.engine.chunk_overlap)

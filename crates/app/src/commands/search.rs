@@ -12,9 +12,7 @@ use super::index;
 use crate::config::{ModeName, Settings};
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::ui::{
-    DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, stderr,
-};
+use crate::ui::{DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -52,7 +50,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let engine = settings.open_read_only()?;
     let response = engine.search(&SearchRequest {
         mode: args.mode.map_or(settings.search_mode, Into::into),
-        limit: args.limit.map_or(settings.search_limit, |limit| limit as usize),
+        limit: args
+            .limit
+            .map_or(settings.search_limit, |limit| limit as usize),
         ..SearchRequest::new(args.query.join(" "))
     })?;
     let stale = engine.stale()?;
@@ -122,7 +122,10 @@ fn connection_line(connections: &[Connection]) -> Option<String> {
     }
     for connection in connections {
         if let Some(rank) = connection.through {
-            parts.push(format!("shares {} with {rank}", plain_line(&connection.entity)));
+            parts.push(format!(
+                "shares {} with {rank}",
+                plain_line(&connection.entity)
+            ));
         }
     }
     (!parts.is_empty()).then(|| format!("↳ {}", parts.join("; ")))
@@ -147,7 +150,8 @@ fn explain(response: &SearchResponse, stale: usize, settings: &Settings) {
     }
     if stale > 0 {
         let files = count(stale as u64, "file", "files");
-        let message = format!("stale: {stale} ({files} changed since indexing; --fresh reads them first)");
+        let message =
+            format!("stale: {stale} ({files} changed since indexing; --fresh reads them first)");
         stderr::note(verbosity, &message);
     }
 }

@@ -44,7 +44,11 @@ pub(crate) fn hint(message: &str) {
 
 pub(crate) fn warning(verbosity: Verbosity, message: &str) {
     if verbosity > Verbosity::Quiet {
-        line(&format!("{}: {}", painted(WARNING, "warning"), plain(message)));
+        line(&format!(
+            "{}: {}",
+            painted(WARNING, "warning"),
+            plain(message)
+        ));
     }
 }
 

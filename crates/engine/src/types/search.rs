@@ -41,14 +41,6 @@ pub enum LaneStatus {
     Cut,
 }
 
-text_names!(Lane {
-    Keyword => "keyword",
-    Vector => "vector",
-    Graph => "graph",
-    Links => "links",
-    Rerank => "rerank",
-});
-
 text_names!(LaneStatus {
     Ran => "ran",
     Skipped => "skipped",

@@ -20,7 +20,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let entities = settings.open_read_only()?.entity(&args.name)?;
     if entities.is_empty() {
         let name = args.name.clone();
-        return Err(Error::NotFound { kind: "entity", name }.into());
+        return Err(Error::NotFound {
+            kind: "entity",
+            name,
+        }
+        .into());
     }
     let mut out = Output::new();
     if settings.json {
@@ -47,7 +51,11 @@ fn write_entity(out: &mut impl Write, entity: &EntityView) -> io::Result<()> {
         writeln!(out, "  note       {}", painted(PATH, plain_line(uri)))?;
     }
     if !entity.aliases.is_empty() {
-        writeln!(out, "  also       {}", plain_line(&entity.aliases.join(", ")))?;
+        writeln!(
+            out,
+            "  also       {}",
+            plain_line(&entity.aliases.join(", "))
+        )?;
     }
     writeln!(out, "  relations  {}", entity.degree)?;
     writeln!(out, "  mentions   {}", entity.mentions)?;

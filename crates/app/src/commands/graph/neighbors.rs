@@ -65,7 +65,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn write_neighborhood(out: &mut impl Write, found: &Neighborhood, evidence: bool) -> io::Result<()> {
+fn write_neighborhood(
+    out: &mut impl Write,
+    found: &Neighborhood,
+    evidence: bool,
+) -> io::Result<()> {
     let mut depth = None;
     for node in &found.nodes {
         if depth != Some(node.depth) {

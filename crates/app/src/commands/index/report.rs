@@ -23,7 +23,11 @@ pub(crate) fn summary(report: &IngestReport, verbosity: Verbosity) {
         stderr::warning(verbosity, &message);
     }
     if report.warnings.len() > shown {
-        let more = count((report.warnings.len() - shown) as u64, "more warning", "more warnings");
+        let more = count(
+            (report.warnings.len() - shown) as u64,
+            "more warning",
+            "more warnings",
+        );
         stderr::note(verbosity, &format!("{more}; -v shows them"));
     }
     for line in lines(report) {
