@@ -68,6 +68,67 @@ pub struct Edge {
     pub window: Window,
 }
 
+/// Which edges a walk may use: a direction, some relation types, and what is visible at a moment.
+#[derive(Debug, Clone)]
+pub struct EdgeFilter {
+    direction: Direction,
+    at: Moment,
+    /// By relation type; `None` lets every type pass.
+    types: Option<Vec<bool>>,
+    /// Nothing needs to be looked at edge by edge.
+    passes_all: bool,
+    all_visible: bool,
+}
+
+impl EdgeFilter {
+    /// For walks over `relations`; no list of types lets every type pass, ids that no edge has let none.
+    pub fn new(
+        relations: &RelationCsr,
+        direction: Direction,
+        types: Option<&[RelationTypeId]>,
+        at: Moment,
+    ) -> Self {
+        let types = types.map(|ids| {
+            let mut allowed = vec![false; relations.type_ids.len()];
+            for index in ids.iter().filter_map(|&id| relations.type_index(id)) {
+                allowed[index as usize] = true;
+            }
+            allowed
+        });
+        let all_visible = relations.all_visible(at);
+        Self {
+            direction,
+            at,
+            passes_all: types.is_none() && all_visible,
+            types,
+            all_visible,
+        }
+    }
+
+    /// The same edges walked backwards.
+    pub fn reversed(&self) -> Self {
+        Self {
+            direction: match self.direction {
+                Direction::Out => Direction::In,
+                Direction::In => Direction::Out,
+                Direction::Both => Direction::Both,
+            },
+            ..self.clone()
+        }
+    }
+
+    /// The moment it looks at.
+    pub fn at(&self) -> Moment {
+        self.at
+    }
+
+    fn passes(&self, relations: &RelationCsr, position: usize) -> bool {
+        let type_passes = |allowed: &Vec<bool>| allowed[relations.types[position] as usize];
+        self.types.as_ref().is_none_or(type_passes)
+            && (self.all_visible || relations.is_visible(position, self.at))
+    }
+}
+
 /// Relations of all times in both directions (compressed sparse rows). An edge's position is its place in
 /// the order (source, target, type, row id); the arrays of the incoming direction point to positions.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,10 +235,22 @@ impl RelationCsr {
             .map(|index| index as u32)
     }
 
+    /// The entity that the edge at a position reaches.
+    pub fn target_of(&self, position: usize) -> u32 {
+        self.targets[position]
+    }
+
+    /// The entity that the edge at a position leaves.
+    pub fn source_of(&self, position: usize) -> u32 {
+        self.out_offsets
+            .partition_point(|&start| start as usize <= position) as u32
+            - 1
+    }
+
     /// The edge at a position.
-    pub fn edge(&self, source: u32, position: usize) -> Edge {
+    pub fn edge(&self, position: usize) -> Edge {
         Edge {
-            source,
+            source: self.source_of(position),
             target: self.targets[position],
             relation_type: self.types[position],
             weight: self.weights[position],
@@ -216,34 +289,45 @@ impl RelationCsr {
         self.window_table[self.windows[position] as usize].contains(at)
     }
 
-    /// Visible edges of `node` as (other end, position), outgoing ones first. An edge of a node to itself
-    /// comes twice when both directions are asked for.
-    pub fn neighbours(
-        &self,
-        node: u32,
-        direction: Direction,
-        at: Moment,
-    ) -> impl Iterator<Item = (u32, usize)> + '_ {
-        let out = match direction {
-            Direction::In => 0..0,
-            Direction::Out | Direction::Both => span(&self.out_offsets, node),
-        };
-        let into = match direction {
-            Direction::Out => 0..0,
-            Direction::In | Direction::Both => span(&self.in_offsets, node),
-        };
-        let all = self.all_visible(at);
-        out.map(|position| (self.targets[position], position))
-            .chain(into.map(|slot| (self.sources[slot], self.in_positions[slot] as usize)))
-            .filter(move |&(_, position)| all || self.is_visible(position, at))
+    /// Calls `visit` with the other end and the position of each edge of `node` that passes, outgoing ones
+    /// first. An edge of a node to itself comes twice when both directions are asked for.
+    pub fn each_neighbor(&self, node: u32, filter: &EdgeFilter, mut visit: impl FnMut(u32, usize)) {
+        if filter.direction != Direction::In {
+            for position in self.outgoing(node) {
+                if filter.passes_all || filter.passes(self, position) {
+                    visit(self.targets[position], position);
+                }
+            }
+        }
+        if filter.direction != Direction::Out {
+            for slot in span(&self.in_offsets, node) {
+                let position = self.in_positions[slot] as usize;
+                if filter.passes_all || filter.passes(self, position) {
+                    visit(self.sources[slot], position);
+                }
+            }
+        }
+    }
+
+    /// Positions of the edges that leave `node` and pass, whatever the filter's direction.
+    pub fn each_outgoing(&self, node: u32, filter: &EdgeFilter, mut visit: impl FnMut(usize)) {
+        for position in self.outgoing(node) {
+            if filter.passes_all || filter.passes(self, position) {
+                visit(position);
+            }
+        }
     }
 
     /// Number of relations of `node` visible at `at`, in both directions, parallel ones too.
     pub fn degree(&self, node: u32, at: Moment) -> u32 {
         if self.all_visible(at) {
-            (span(&self.out_offsets, node).len() + span(&self.in_offsets, node).len()) as u32
-        } else {
-            self.neighbours(node, Direction::Both, at).count() as u32
+            return (span(&self.out_offsets, node).len() + span(&self.in_offsets, node).len())
+                as u32;
         }
+        let incoming = &self.in_positions[span(&self.in_offsets, node)];
+        let visible = |position: &usize| self.is_visible(*position, at);
+        let out = self.outgoing(node).filter(visible).count();
+        let into = incoming.iter().map(|&position| position as usize);
+        (out + into.filter(visible).count()) as u32
     }
 }

@@ -7,13 +7,19 @@
 
 mod builder;
 mod csr;
+mod hubs;
 mod index;
 mod mentions;
+mod paths;
+mod traverse;
 
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
-pub use csr::{Edge, Moment, RelationCsr, Window};
+pub use csr::{Edge, EdgeFilter, Moment, RelationCsr, Window};
+pub use hubs::{hubs, orphans};
 pub use index::{Adjacency, IdIndex};
 pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
+pub use paths::{HubRule, Path, PathSearch, Paths};
+pub use traverse::{Reached, Traversal, Walked};
 
 use crate::types::{ChunkId, DocumentId, EntityId};
 
@@ -76,5 +82,7 @@ impl Graph {
     }
 }
 
+#[cfg(test)]
+mod test_graphs;
 #[cfg(test)]
 mod tests;
