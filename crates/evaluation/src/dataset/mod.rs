@@ -1,0 +1,11 @@
+//! Retrieval data sets: passages and questions in JSONL files, plain or gzip.
+
+mod ids;
+mod passage;
+mod question;
+mod rows;
+
+pub use ids::read_ids;
+pub use passage::{Passage, PassageFields, read_passages};
+pub use question::{Exclusion, Half, Question, QuestionFields, QuestionSet, read_questions};
+pub use rows::BrokenRow;
