@@ -1,17 +1,26 @@
-//! Data sets, metrics and intervals: how well retrieval does, measured the same way every time.
+//! Data sets, metrics and intervals: how well retrieval does, measured the same way every time; and made-up
+//! vaults and graphs to measure how fast.
 
 mod bootstrap;
 mod comparison;
 mod dataset;
 mod error;
+pub mod generate;
+mod held_out;
 mod metrics;
+mod predictions;
 mod rng;
+mod runner;
 
 pub use bootstrap::{Interval, RESAMPLES};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
 pub use dataset::{
     BrokenRow, Exclusion, Half, Passage, PassageFields, Question, QuestionFields, QuestionSet,
-    read_ids, read_passages, read_questions,
+    read_ids, read_passages, read_questions, restrict,
 };
 pub use error::{Error, Result};
+pub use held_out::{HeldOut, hold_out, rank_held_out};
 pub use metrics::Metrics;
+pub use predictions::write_predictions;
+pub use rng::Rng;
+pub use runner::{RunLog, run_modes};

@@ -5,7 +5,7 @@ mod passage;
 mod question;
 mod rows;
 
-pub use ids::read_ids;
+pub use ids::{read_ids, restrict};
 pub use passage::{Passage, PassageFields, read_passages};
 pub use question::{Exclusion, Half, Question, QuestionFields, QuestionSet, read_questions};
 pub use rows::BrokenRow;

@@ -1,4 +1,5 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::rows::{BrokenRow, Row, read_rows};
@@ -83,17 +84,9 @@ fn spoken(row: &Row, text: String) -> String {
         None => return text,
     };
     if let Some(caption) = row.text("image_caption") {
-        spoken.push_str(&format!(" [{caption}]"));
+        let _ = write!(spoken, " [{caption}]");
     }
     spoken
-}
-
-/// The passages whose id is in `ids`.
-pub(crate) fn keep(passages: Vec<Passage>, ids: &HashSet<String>) -> Vec<Passage> {
-    passages
-        .into_iter()
-        .filter(|passage| ids.contains(&passage.id))
-        .collect()
 }
 
 #[cfg(test)]

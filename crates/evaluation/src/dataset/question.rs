@@ -129,9 +129,13 @@ pub fn read_questions(path: &Path, fields: &QuestionFields) -> Result<QuestionSe
 }
 
 fn excluded(row: &Row, exclusion: &Exclusion) -> bool {
-    row.label(&exclusion.field) == exclusion.value
-        || matches!(row.fields.get(&exclusion.field),
-            Some(value @ (Value::Bool(_) | Value::Null)) if value.to_string() == exclusion.value)
+    // Truth values may be written as in JSON or as the scoring scripts print them.
+    let json = match row.fields.get(&exclusion.field) {
+        Some(Value::Bool(true)) => "true",
+        Some(Value::Bool(false)) => "false",
+        _ => return row.label(&exclusion.field) == exclusion.value,
+    };
+    json == exclusion.value || row.label(&exclusion.field) == exclusion.value
 }
 
 fn question(row: &Row, fields: &QuestionFields) -> Result<Question, String> {
@@ -177,7 +181,7 @@ fn ids(group: &Value) -> Vec<String> {
 }
 
 /// The items without repeats, in the order of their first place.
-pub(crate) fn once(items: Vec<String>) -> Vec<String> {
+fn once(items: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     items
         .into_iter()

@@ -1,0 +1,141 @@
+use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
+
+use malha_engine::types::{IngestReport, Mode, SearchRequest};
+use malha_engine::{DocumentInput, Engine, EngineConfig};
+
+use crate::Result;
+use crate::comparison::ModeRun;
+use crate::dataset::{Passage, Question};
+
+/// What an evaluation run did besides ranking.
+#[derive(Debug, Default)]
+pub struct RunLog {
+    pub stores: usize,
+    pub chunks: usize,
+    pub index_time: Duration,
+    /// Time spent searching, for every mode in turn.
+    pub search_time: Vec<Duration>,
+    /// Passages the engine refused, with its reason.
+    pub refused: Vec<String>,
+    /// Questions whose scope holds no passage; they rank nothing.
+    pub without_passages: usize,
+}
+
+/// Indexes the passages and ranks them for every question under every mode. With scopes, every scope becomes a
+/// store of its own, so that a question only sees its own conversation or document.
+pub fn run_modes(
+    passages: &[Passage],
+    questions: &[Question],
+    modes: &[Mode],
+    depth: usize,
+    config: &EngineConfig,
+) -> Result<(Vec<ModeRun>, RunLog)> {
+    let mut log = RunLog {
+        search_time: vec![Duration::ZERO; modes.len()],
+        ..RunLog::default()
+    };
+    let mut runs: Vec<ModeRun> = modes
+        .iter()
+        .map(|mode| ModeRun {
+            mode: mode.as_str().to_owned(),
+            ranked: vec![Vec::new(); questions.len()],
+        })
+        .collect();
+    let mut by_scope: BTreeMap<Option<&str>, (Vec<&Passage>, Vec<usize>)> = BTreeMap::new();
+    for passage in passages {
+        by_scope
+            .entry(passage.scope.as_deref())
+            .or_default()
+            .0
+            .push(passage);
+    }
+    for (n, question) in questions.iter().enumerate() {
+        by_scope
+            .entry(question.scope.as_deref())
+            .or_default()
+            .1
+            .push(n);
+    }
+    for (passages, members) in by_scope.values() {
+        if passages.is_empty() {
+            log.without_passages += members.len();
+            continue;
+        }
+        if members.is_empty() {
+            continue;
+        }
+        let engine = index_passages(passages, config, &mut log)?;
+        for ((run, mode), time) in runs.iter_mut().zip(modes).zip(&mut log.search_time) {
+            let start = Instant::now();
+            for &n in members {
+                run.ranked[n] = rank_documents(&engine, &questions[n].text, *mode, depth)?;
+            }
+            *time += start.elapsed();
+        }
+    }
+    Ok((runs, log))
+}
+
+/// A store that holds the passages, one document each, under their ids as uris.
+fn index_passages(
+    passages: &[&Passage],
+    config: &EngineConfig,
+    log: &mut RunLog,
+) -> Result<Engine> {
+    let start = Instant::now();
+    let engine = Engine::in_memory(config.clone())?;
+    let documents: Vec<DocumentInput> = passages
+        .iter()
+        .map(|passage| DocumentInput {
+            uri: passage.id.clone(),
+            title: passage.title.clone(),
+            text: passage.text.clone(),
+        })
+        .collect();
+    let report: IngestReport = engine.index_documents("", &documents, &())?;
+    log.stores += 1;
+    log.chunks += report.chunks_added;
+    log.index_time += start.elapsed();
+    let failed = report.failed.iter().map(|item| (&item.uri, &item.reason));
+    let skipped = report.skipped.iter().map(|item| (&item.uri, &item.reason));
+    log.refused.extend(
+        failed
+            .chain(skipped)
+            .map(|(uri, reason)| format!("{uri}: {reason}")),
+    );
+    Ok(engine)
+}
+
+/// The best `depth` documents for a question by uri, each at the rank of its best chunk.
+pub(crate) fn rank_documents(
+    engine: &Engine,
+    question: &str,
+    mode: Mode,
+    depth: usize,
+) -> Result<Vec<String>> {
+    let mut limit = depth;
+    loop {
+        let response = engine.search(&SearchRequest {
+            query: question.to_owned(),
+            mode,
+            limit,
+            documents: None,
+        })?;
+        let mut seen = HashSet::new();
+        let ranked: Vec<String> = response
+            .results
+            .iter()
+            .map(|evidence| &evidence.uri)
+            .filter(|uri| seen.insert(*uri))
+            .take(depth)
+            .cloned()
+            .collect();
+        // Long documents fill the list with their chunks: look further until there are enough documents or no
+        // more chunks. The bound keeps a question that matches one huge document from asking for all of it.
+        if ranked.len() == depth || response.results.len() < limit || limit >= depth * 64 {
+            return Ok(ranked);
+        }
+        limit *= 2;
+    }
+}
