@@ -1,1 +1,20 @@
-//! Stub.
+//! Text as the whole engine sees it: one code for documents, names and questions.
+//!
+//! - [`fold`] and [`squash`]: canonical forms for comparing names.
+//! - [`words`] and [`for_each_word`]: words with their byte spans and folded forms.
+//! - [`index_terms`] and [`query_terms`]: plain search terms, already stemmed, for the full-text index.
+//! - [`detect_language`], [`is_stop_word`].
+
+mod fold;
+mod language;
+mod script;
+mod stem;
+mod stop_words;
+mod terms;
+mod words;
+
+pub use fold::{fold, squash};
+pub use language::{Language, detect_language};
+pub use stop_words::is_stop_word;
+pub use terms::{QueryTerm, Tokenizer, index_terms, query_terms};
+pub use words::{Word, WordKind, WordRef, for_each_word, words};
