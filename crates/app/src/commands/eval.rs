@@ -1,12 +1,32 @@
 //! `malha eval`: measure retrieval, links and more against data sets.
 
+mod figures;
+mod retrieval;
+mod vault;
+
+use malha_evaluation::Error;
+
 use crate::config::Settings;
-use crate::exit::Exit;
+use crate::exit::{Exit, Refusal};
 
 /// What can be measured.
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Rank the passages of a data set for its questions, and score the ranking
+    Retrieval(retrieval::Args),
+    /// Ask which note each of your own links led to, in a copy of the vault without them
+    Vault(vault::Args),
+}
 
-pub(crate) fn run(command: Command, _settings: &Settings) -> anyhow::Result<Exit> {
-    match command {}
+pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
+    let done = match command {
+        Command::Retrieval(args) => retrieval::run(&args, settings),
+        Command::Vault(args) => vault::run(&args, settings),
+    };
+    done.map_err(|error| match error.downcast::<Error>() {
+        Ok(Error::Engine(error)) => error.into(),
+        Ok(Error::Usage(message)) => Refusal::new(Exit::Usage, message).into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
+    })
 }

@@ -1,0 +1,231 @@
+//! `malha eval retrieval --corpus FILE… --queries FILE --mode M[,M…]`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use malha_engine::types::Mode;
+use malha_evaluation::{
+    BrokenRow, Comparison, Exclusion, Metrics, ModeRun, PassageFields, Question, QuestionFields,
+    RunLog, read_ids, read_passages, read_questions, restrict, run_modes, write_predictions,
+};
+use serde_json::json;
+
+use super::figures::{self, parse_cut_offs};
+use crate::config::{ModeName, Settings};
+use crate::exit::Exit;
+use crate::ui::{Output, count, stderr};
+
+/// Seed of the bootstrap: the same figures on every run.
+pub(super) const BOOTSTRAP_SEED: u64 = 1;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files of passages: JSONL, plain or gzip, rows {id, title?, text}
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    corpus: Vec<PathBuf>,
+    /// File of questions: JSONL, plain or gzip, rows {qid, question, gold}
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+    /// Recipes to compare; differences are to the first
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        required = true,
+        value_name = "MODE"
+    )]
+    mode: Vec<ModeName>,
+    /// Cut-offs
+    #[arg(long, default_value = "2,5,10", value_name = "K,…", value_parser = CutOffs::parse)]
+    k: CutOffs,
+    /// Field of a passage that holds its text
+    #[arg(long, default_value = "text", value_name = "FIELD")]
+    text_field: String,
+    /// Field of a question row that holds the question
+    #[arg(long, default_value = "question", value_name = "FIELD")]
+    query_field: String,
+    /// Field of a question row that lists the ids of the right passages
+    #[arg(long, default_value = "gold", value_name = "FIELD")]
+    gold_field: String,
+    /// Field of both: a question only searches the passages with its own value of it
+    #[arg(long, value_name = "FIELD")]
+    scope_field: Option<String>,
+    /// Only the passages and questions whose ids are in this file (one a line, or JSON; m0..m99 is a range)
+    #[arg(long, value_name = "FILE")]
+    include_ids: Option<PathBuf>,
+    /// Leave out questions with this value of a field; repeatable
+    #[arg(long, value_name = "FIELD=VALUE")]
+    exclude: Vec<Exclusion>,
+    /// Show the questions of each value of this field apart
+    #[arg(long, value_name = "FIELD")]
+    by: Option<String>,
+    /// Write the first mode's ranking here, and that of a further mode M beside it as NAME.M.jsonl
+    #[arg(long, value_name = "PRED.jsonl")]
+    out: Option<PathBuf>,
+}
+
+/// A list of cut-offs; a type of its own, so that clap takes it as one value.
+#[derive(Debug, Clone)]
+pub(super) struct CutOffs(pub(super) Vec<usize>);
+
+impl CutOffs {
+    pub(super) fn parse(written: &str) -> Result<Self, String> {
+        parse_cut_offs(written).map(Self)
+    }
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let (mut passages, mut broken) = read_passages(
+        &args.corpus,
+        &PassageFields {
+            text: args.text_field.clone(),
+            scope: args.scope_field.clone(),
+        },
+    )?;
+    let mut set = read_questions(
+        &args.queries,
+        &QuestionFields {
+            query: args.query_field.clone(),
+            gold: args.gold_field.clone(),
+            scope: args.scope_field.clone(),
+            by: args.by.clone(),
+            exclude: args.exclude.clone(),
+        },
+    )?;
+    broken.append(&mut set.broken);
+    if let Some(path) = &args.include_ids {
+        restrict(&read_ids(path)?, &mut passages, &mut set.questions)?;
+    }
+
+    let questions = &set.questions;
+    let metrics = Metrics::new(&args.k.0, questions);
+    let modes = distinct(&args.mode);
+    let (runs, log) = run_modes(
+        &passages,
+        questions,
+        &modes,
+        metrics.depth(),
+        &settings.engine,
+    )?;
+    if let Some(path) = &args.out {
+        write_runs(path, questions, &runs)?;
+    }
+    let comparison = Comparison::new(&metrics, questions, &runs, BOOTSTRAP_SEED);
+    let without_prediction: Vec<usize> = runs
+        .iter()
+        .map(|run| run.ranked.iter().filter(|ranked| ranked.is_empty()).count())
+        .collect();
+
+    let mut out = Output::new();
+    if settings.json {
+        let mut object = figures::json(&comparison);
+        let by_mode = |values: Vec<usize>| -> serde_json::Map<String, serde_json::Value> {
+            let modes = runs.iter().map(|run| run.mode.clone());
+            modes.zip(values.into_iter().map(Into::into)).collect()
+        };
+        object.extend([
+            ("passages".to_owned(), json!(passages.len())),
+            ("chunks".to_owned(), json!(log.chunks)),
+            ("no_gold".to_owned(), json!(set.no_gold)),
+            ("excluded".to_owned(), json!(set.excluded)),
+            (
+                "no_prediction".to_owned(),
+                by_mode(without_prediction).into(),
+            ),
+            ("broken_rows".to_owned(), json!(broken)),
+            ("refused_passages".to_owned(), json!(log.refused)),
+        ]);
+        out.json(&object)?;
+    } else {
+        figures::write(&mut out, &comparison, &args.k.0)?;
+        for (run, n) in runs.iter().zip(without_prediction) {
+            if n > 0 {
+                let questions = count(n as u64, "question", "questions");
+                writeln!(out, "{}: {questions} without a result (scored 0)", run.mode)?;
+            }
+        }
+        if set.no_gold + set.excluded > 0 {
+            writeln!(
+                out,
+                "left out: {} without gold, {} excluded",
+                set.no_gold, set.excluded
+            )?;
+        }
+    }
+    out.flush()?;
+    report(
+        &broken,
+        &log,
+        passages.len(),
+        questions.len(),
+        &runs,
+        settings,
+    );
+    Ok(if broken.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    })
+}
+
+/// The modes in the order given, each once.
+pub(super) fn distinct(names: &[ModeName]) -> Vec<Mode> {
+    let mut modes: Vec<Mode> = Vec::new();
+    for name in names {
+        let mode = Mode::from(*name);
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    modes
+}
+
+fn write_runs(path: &Path, questions: &[Question], runs: &[ModeRun]) -> anyhow::Result<()> {
+    for (n, run) in runs.iter().enumerate() {
+        let path = if n == 0 {
+            path.to_owned()
+        } else {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            path.with_file_name(format!("{stem}.{}.jsonl", run.mode))
+        };
+        write_predictions(&path, questions, run)?;
+    }
+    Ok(())
+}
+
+/// What went on, and what could not be used.
+fn report(
+    broken: &[BrokenRow],
+    log: &RunLog,
+    passages: usize,
+    questions: usize,
+    runs: &[ModeRun],
+    settings: &Settings,
+) {
+    for row in broken {
+        let place = format!("{}:{}", row.path.display(), row.line);
+        stderr::failed(&place, &row.reason);
+    }
+    for passage in &log.refused {
+        stderr::warning(settings.verbosity, &format!("passage {passage}"));
+    }
+    if log.without_passages > 0 {
+        let n = count(
+            log.without_passages as u64,
+            "question has",
+            "questions have",
+        );
+        stderr::warning(settings.verbosity, &format!("{n} no passage in scope"));
+    }
+    let mut line = format!(
+        "{} in {}, indexed in {:.1} s",
+        count(passages as u64, "passage", "passages"),
+        count(log.chunks as u64, "chunk", "chunks"),
+        log.index_time.as_secs_f64()
+    );
+    for (run, time) in runs.iter().zip(&log.search_time) {
+        let mean = time.as_secs_f64() * 1000.0 / questions.max(1) as f64;
+        line.push_str(&format!("; {} {mean:.1} ms a question", run.mode));
+    }
+    stderr::note(settings.verbosity, &line);
+}
