@@ -3,16 +3,27 @@
 //! Both are pure: nothing here writes a file or knows the store. A broken file or row is a
 //! failure with a reason in the [`ReadOutcome`], never an error that costs the others.
 
+mod csv_table;
+mod encoding;
+mod extracted;
 mod format;
+mod html;
 mod ignore_rules;
+mod json;
 mod markdown;
+mod plain_text;
+mod relative_link;
+mod rows;
 mod skip_rules;
+mod title;
 mod walk;
 
 pub use format::Format;
 pub use walk::{SourceFile, Walk, WalkOptions, walk};
 
-use crate::types::{ItemFailure, LinkConvention, ParsedDocument, Skipped};
+use encoding::Decoded;
+
+use crate::types::{DocumentKind, ItemFailure, LinkConvention, ParsedDocument, Skipped};
 
 /// How sources are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +46,8 @@ pub struct ReadOutcome {
     /// The file (line 0) or the rows of it that could not be read.
     pub failures: Vec<ItemFailure>,
     /// The file or the rows of it that hold nothing to read (`uri` is the file's, or
-    /// the file's with `#fragment`).
+    /// the file's with `#fragment`). A note without text is here *and* in `documents`: it has
+    /// nothing to search, but it is still a target of links and may have front matter.
     pub skipped: Vec<Skipped>,
 }
 
@@ -43,18 +55,97 @@ pub struct ReadOutcome {
 ///
 /// `uri` is the file's path relative to its source's root, with `/`; titles and dates fall back on it.
 pub fn read(bytes: &[u8], uri: &str, format: Format, options: &ReadOptions) -> ReadOutcome {
-    let mut outcome = ReadOutcome::default();
-    match format {
-        Format::Markdown => outcome.documents.push(markdown::read_markdown(
-            String::from_utf8_lossy(bytes).into_owned(),
-            crate::types::TextOrigin::File,
-            uri,
-            options,
-        )),
-        _ => outcome.skipped.push(Skipped {
+    let read = match format {
+        Format::JsonLines => Ok(json::read_json_lines(bytes, uri, options)),
+        _ => read_text(bytes, uri, format, options),
+    };
+    read.unwrap_or_else(|reason| ReadOutcome {
+        failures: vec![ItemFailure {
             uri: uri.to_owned(),
-            reason: format!("{} files are not read yet", format.name()),
-        }),
+            line: 0,
+            reason,
+        }],
+        ..ReadOutcome::default()
+    })
+}
+
+fn read_text(
+    bytes: &[u8],
+    uri: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<ReadOutcome, String> {
+    let declared = if format == Format::Html {
+        html::declared_encoding(bytes)
+    } else {
+        None
+    };
+    let Decoded {
+        text,
+        origin,
+        warnings,
+    } = encoding::decode_as(bytes, declared)?;
+    let nothing = nothing_to_read(bytes, &text);
+    Ok(match format {
+        Format::Markdown => {
+            let mut document = markdown::read_markdown(text, origin, uri, options);
+            document.warnings.splice(0..0, warnings);
+            let body = &document.text[document.body_start..];
+            let only_header = is_blank(body).then_some("only front matter, no text");
+            one(document, uri, nothing.or(only_header))
+        }
+        _ if nothing.is_some() => ReadOutcome {
+            skipped: nothing
+                .map(|reason| skipped(uri, reason))
+                .into_iter()
+                .collect(),
+            ..ReadOutcome::default()
+        },
+        Format::Csv => csv_table::read_csv(&text, uri, options, warnings),
+        Format::Json => json::read_json(&text, uri, options, warnings),
+        Format::Html => {
+            let document = html::read_html(&text, uri, warnings);
+            let nothing = document.text.is_empty().then_some("a page without text");
+            one(document, uri, nothing)
+        }
+        _ => one(
+            plain_text::read_plain_text(text, origin, uri, warnings),
+            uri,
+            None,
+        ),
+    })
+}
+
+/// The outcome of a file that is one document. A note stays one without text; another file does not.
+fn one(document: ParsedDocument, uri: &str, nothing: Option<&str>) -> ReadOutcome {
+    let is_kept = nothing.is_none() || document.kind == DocumentKind::Markdown;
+    ReadOutcome {
+        documents: is_kept.then_some(document).into_iter().collect(),
+        failures: Vec::new(),
+        skipped: nothing
+            .map(|reason| skipped(uri, reason))
+            .into_iter()
+            .collect(),
     }
-    outcome
+}
+
+fn skipped(uri: &str, reason: &str) -> Skipped {
+    Skipped {
+        uri: uri.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+fn nothing_to_read(bytes: &[u8], text: &str) -> Option<&'static str> {
+    match text {
+        _ if bytes.is_empty() => Some("empty (0 bytes)"),
+        "" | "\u{feff}" => Some("empty (only a byte order mark)"),
+        _ if is_blank(text) => Some("only white space"),
+        _ => None,
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    let is_invisible = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}');
+    text.chars().all(is_invisible)
 }
