@@ -7,6 +7,7 @@ mod csv_table;
 mod encoding;
 mod extracted;
 mod format;
+mod front_matter;
 mod html;
 mod ignore_rules;
 mod json;
@@ -15,10 +16,14 @@ mod plain_text;
 mod relative_link;
 mod rows;
 mod skip_rules;
+mod stated_date;
 mod title;
 mod walk;
+mod wikilink;
+mod yaml;
 
 pub use format::Format;
+pub use markdown::detect_convention;
 pub use walk::{SourceFile, Walk, WalkOptions, walk};
 
 use encoding::Decoded;
