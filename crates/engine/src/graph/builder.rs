@@ -1,8 +1,9 @@
 use rustc_hash::FxHashMap;
 
-use super::csr::{OutgoingEdges, RelationCsr, Window};
-use super::index::{Adjacency, IdIndex, offsets_of};
-use super::mentions::{MentionFlags, MentionMatrix, MentionRow, collect};
+use super::csr::{OutgoingEdges, Window};
+use super::index::{IdIndex, offsets_of};
+use super::mentions::{MentionFlags, MentionRow, MentionRows, collect};
+use super::parts::Parts;
 use super::{Graph, NO_ENTITY};
 use crate::types::{ChunkId, DocumentId, EntityId, Mention, RelationId, RelationTypeId};
 
@@ -184,48 +185,43 @@ impl GraphBuilder {
         let chunks = IdIndex::new(self.chunks.iter().map(|chunk| chunk.id).collect());
         assert_eq!(chunks.len(), self.chunks.len(), "each chunk comes once");
         let mentions = self.build_mentions();
-        let graph = Graph::assemble(
-            self.generation,
-            self.entities,
-            self.documents,
+        let parts = Parts {
+            generation: self.generation,
+            entities: self.entities,
+            documents: self.documents,
+            title_entity: self.title_entity,
+            chunk_document: self.chunks.iter().map(|chunk| chunk.document).collect(),
+            chunk_ordinal: self.chunks.iter().map(|chunk| chunk.ordinal).collect(),
             chunks,
-            self.chunks.iter().map(|chunk| chunk.document).collect(),
-            self.chunks.iter().map(|chunk| chunk.ordinal).collect(),
-            self.title_entity,
             relations,
             mentions,
-        );
-        (graph, self.dangling)
+        };
+        (parts.assemble(), self.dangling)
     }
 
-    fn build_relations(&mut self) -> RelationCsr {
-        let (type_ids, type_rank) = ranked(&self.types);
-        let (window_table, window_rank) = ranked(&self.windows);
+    fn build_relations(&mut self) -> OutgoingEdges {
+        let type_ids = by_number(&self.types);
         let mut rows = std::mem::take(&mut self.relations);
         rows.sort_unstable_by_key(|row| {
-            let rank = type_rank[row.relation_type as usize];
-            (row.source, row.target, rank, row.id)
+            let relation_type = type_ids[row.relation_type as usize];
+            (row.source, row.target, relation_type, row.id)
         });
-        RelationCsr::new(OutgoingEdges {
+        let mut edges = OutgoingEdges {
             offsets: offsets_of(self.entities.len(), rows.iter().map(|row| row.source)),
             targets: rows.iter().map(|row| row.target).collect(),
-            types: rows
-                .iter()
-                .map(|row| type_rank[row.relation_type as usize])
-                .collect(),
+            types: rows.iter().map(|row| row.relation_type).collect(),
             weights: rows.iter().map(|row| row.weight).collect(),
-            windows: rows
-                .iter()
-                .map(|row| window_rank[row.window as usize])
-                .collect(),
+            windows: rows.iter().map(|row| row.window).collect(),
             relations: rows.iter().map(|row| row.id).collect(),
             type_ids,
-            window_table,
-        })
+            window_table: by_number(&self.windows),
+        };
+        edges.tidy();
+        edges
     }
 
     /// Puts the mentions into the order of the sorted chunks.
-    fn build_mentions(&mut self) -> MentionMatrix {
+    fn build_mentions(&mut self) -> MentionRows {
         let mut offsets = Vec::with_capacity(self.chunks.len() + 1);
         let mut entities = Vec::with_capacity(self.mention_entities.len());
         let mut counts = Vec::with_capacity(self.mention_entities.len());
@@ -241,63 +237,21 @@ impl GraphBuilder {
         self.mention_entities = Vec::new();
         self.mention_counts = Vec::new();
         self.mention_how = Vec::new();
-        MentionMatrix::new(self.entities.len(), offsets, entities, counts, how)
-    }
-}
-
-/// The keys in order, and for each arrival number the rank of its key.
-fn ranked<T: Copy + Ord + std::hash::Hash>(arrivals: &FxHashMap<T, u32>) -> (Vec<T>, Vec<u32>) {
-    let mut keys: Vec<(T, u32)> = arrivals
-        .iter()
-        .map(|(&key, &number)| (key, number))
-        .collect();
-    keys.sort_unstable();
-    let mut rank = vec![0; keys.len()];
-    for (position, &(_, number)) in keys.iter().enumerate() {
-        rank[number as usize] = position as u32;
-    }
-    (keys.into_iter().map(|(key, _)| key).collect(), rank)
-}
-
-impl Graph {
-    /// Puts the parts together and derives the rest.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a graph, each once")]
-    pub(super) fn assemble(
-        generation: u64,
-        entities: IdIndex<EntityId>,
-        documents: IdIndex<DocumentId>,
-        chunks: IdIndex<ChunkId>,
-        chunk_document: Vec<u32>,
-        chunk_ordinal: Vec<u32>,
-        title_entity: Vec<u32>,
-        relations: RelationCsr,
-        mentions: MentionMatrix,
-    ) -> Self {
-        let mut by_ordinal: Vec<(u32, u32)> = chunk_document
-            .iter()
-            .enumerate()
-            .map(|(chunk, &document)| (document, chunk as u32))
-            .collect();
-        by_ordinal
-            .sort_by_key(|&(document, chunk)| (document, chunk_ordinal[chunk as usize], chunk));
-        let titles: Vec<(u32, u32)> = title_entity
-            .iter()
-            .enumerate()
-            .filter(|&(_, &entity)| entity != NO_ENTITY)
-            .map(|(document, &entity)| (entity, document as u32))
-            .collect();
-        Self {
-            generation,
-            document_chunks: Adjacency::from_pairs(documents.len(), &by_ordinal),
-            title_documents: Adjacency::from_pairs(entities.len(), &titles),
+        MentionRows {
+            offsets,
             entities,
-            chunks,
-            documents,
-            chunk_document,
-            chunk_ordinal,
-            title_entity,
-            relations,
-            mentions,
+            counts,
+            how,
         }
     }
+}
+
+/// The keys in the order of their numbers.
+fn by_number<T: Copy + Ord>(numbers: &FxHashMap<T, u32>) -> Vec<T> {
+    let mut keys: Vec<(u32, T)> = numbers
+        .iter()
+        .map(|(&key, &number)| (number, key))
+        .collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, key)| key).collect()
 }

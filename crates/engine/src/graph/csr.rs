@@ -45,6 +45,26 @@ impl Window {
         }
     }
 
+    /// The four times in the order of the fields.
+    pub(super) fn times(self) -> [i64; 4] {
+        [
+            self.valid_from,
+            self.valid_to,
+            self.recorded_at,
+            self.retracted_at,
+        ]
+    }
+
+    /// What [`Window::times`] gave.
+    pub(super) fn from_times([valid_from, valid_to, recorded_at, retracted_at]: [i64; 4]) -> Self {
+        Self {
+            valid_from,
+            valid_to,
+            recorded_at,
+            retracted_at,
+        }
+    }
+
     /// Whether the relation held and was known at `at`: starts count, ends do not.
     pub fn contains(&self, at: Moment) -> bool {
         self.valid_from <= at.valid.0
@@ -150,6 +170,7 @@ pub struct RelationCsr {
 }
 
 /// The arrays of the outgoing direction, from which the rest follows.
+#[derive(Debug, Default)]
 pub(super) struct OutgoingEdges {
     pub(super) offsets: Vec<u32>,
     pub(super) targets: Vec<u32>,
@@ -159,6 +180,40 @@ pub(super) struct OutgoingEdges {
     pub(super) relations: Vec<RelationId>,
     pub(super) type_ids: Vec<RelationTypeId>,
     pub(super) window_table: Vec<Window>,
+}
+
+impl OutgoingEdges {
+    /// Leaves only the types and windows that some edge has, in order, so that equal edges give equal arrays.
+    pub(super) fn tidy(&mut self) {
+        keep_used(&mut self.types, &mut self.type_ids);
+        keep_used(&mut self.windows, &mut self.window_table);
+    }
+}
+
+/// Sorts `table`, drops what no code points to, and rewrites the codes.
+fn keep_used<T: Copy + Ord>(codes: &mut [u32], table: &mut Vec<T>) {
+    let mut used = vec![false; table.len()];
+    for &code in codes.iter() {
+        used[code as usize] = true;
+    }
+    if used.iter().all(|&used| used) && table.is_sorted() {
+        return;
+    }
+    let mut kept: Vec<(T, u32)> = table
+        .iter()
+        .copied()
+        .zip(0..)
+        .filter(|&(_, code)| used[code as usize])
+        .collect();
+    kept.sort_unstable();
+    let mut rank = vec![0; table.len()];
+    for (&(_, code), place) in kept.iter().zip(0..) {
+        rank[code as usize] = place;
+    }
+    for code in codes {
+        *code = rank[*code as usize];
+    }
+    *table = kept.into_iter().map(|(value, _)| value).collect();
 }
 
 impl RelationCsr {

@@ -1,4 +1,4 @@
-use crate::types::{ChunkId, DocumentId, EntityId, RelationTypeId};
+use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
 
 /// A row id that a graph index stands for.
 pub trait RowId: Copy + Ord {
@@ -20,7 +20,7 @@ macro_rules! row_id {
         }
     )*};
 }
-row_id!(ChunkId, DocumentId, EntityId, RelationTypeId);
+row_id!(ChunkId, DocumentId, EntityId, RelationId, RelationTypeId);
 
 /// Row ids in sorted order; the rank of an id is its index. Row ids are nearly dense, so the way back is a
 /// table; ids far apart fall back to binary search.
@@ -77,6 +77,11 @@ impl<T: RowId> IdIndex<T> {
     /// All ids in order.
     pub fn ids(&self) -> &[T] {
         &self.ids
+    }
+
+    /// Number of ids before `id`.
+    pub fn lower_bound(&self, id: T) -> usize {
+        self.ids.partition_point(|&other| other < id)
     }
 
     /// The index of `id`.

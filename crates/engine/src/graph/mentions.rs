@@ -99,6 +99,15 @@ fn count_places(places: &[(EntityId, u32, u32, f32)]) -> f32 {
     total + group.map_or(0.0, |(_, best)| best)
 }
 
+/// The rows of all chunks one after another, each chunk's ordered by entity: from this the rest follows.
+#[derive(Debug, Default)]
+pub(super) struct MentionRows {
+    pub(super) offsets: Vec<u32>,
+    pub(super) entities: Vec<u32>,
+    pub(super) counts: Vec<f32>,
+    pub(super) how: Vec<MentionFlags>,
+}
+
 /// Which chunk mentions which entity, both ways.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MentionMatrix {
@@ -112,14 +121,14 @@ pub struct MentionMatrix {
 }
 
 impl MentionMatrix {
-    /// From the rows of all chunks one after another, each chunk's rows ordered by entity.
-    pub(super) fn new(
-        entity_count: usize,
-        chunk_offsets: Vec<u32>,
-        entities: Vec<u32>,
-        counts: Vec<f32>,
-        how: Vec<MentionFlags>,
-    ) -> Self {
+    /// Derives the way from entity to chunk.
+    pub(super) fn new(entity_count: usize, rows: MentionRows) -> Self {
+        let MentionRows {
+            offsets: chunk_offsets,
+            entities,
+            counts,
+            how,
+        } = rows;
         let entity_offsets = offsets_of(entity_count, entities.iter().copied());
         let mut next = entity_offsets.clone();
         let mut chunks = vec![0; entities.len()];

@@ -5,20 +5,27 @@
 //! snapshot and describes later changes as deltas. A snapshot with its deltas applied equals
 //! the graph built afresh from the same rows, array for array.
 
+mod apply;
 mod builder;
 mod csr;
+mod delta;
+mod encoding;
 mod hubs;
 mod index;
 mod mentions;
+mod parts;
 mod paths;
+mod snapshot;
 mod traverse;
 
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
 pub use csr::{Edge, EdgeFilter, Moment, RelationCsr, Window};
+pub use delta::GraphDelta;
 pub use hubs::{hubs, orphans};
 pub use index::{Adjacency, IdIndex};
 pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
 pub use paths::{HubRule, Path, PathSearch, Paths};
+pub use snapshot::{Appended, SnapshotFiles, Unusable};
 pub use traverse::{Reached, Traversal, Walked};
 
 use crate::types::{ChunkId, DocumentId, EntityId};
