@@ -9,6 +9,7 @@ pub mod generate;
 mod held_out;
 mod metrics;
 mod predictions;
+mod recursive_cte;
 mod rng;
 mod runner;
 
@@ -22,5 +23,6 @@ pub use error::{Error, Result};
 pub use held_out::{HeldOut, hold_out, rank_held_out};
 pub use metrics::Metrics;
 pub use predictions::write_predictions;
+pub use recursive_cte::RecursiveCte;
 pub use rng::Rng;
 pub use runner::{RunLog, run_modes};

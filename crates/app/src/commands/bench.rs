@@ -1,12 +1,58 @@
-//! `malha bench`: measure speed and memory.
+//! `malha bench`: measure speed and memory. Every bench makes its own input, the same on every machine, and prints
+//! figures with their units in their names.
+
+mod cold;
+mod figures;
+mod generate;
+mod index;
+mod khop;
+mod memory;
+mod planted;
+mod process;
+mod reindex;
+mod search;
+mod workspace;
+
+use malha_evaluation::Error;
 
 use crate::config::Settings;
-use crate::exit::Exit;
+use crate::exit::{Exit, Refusal};
 
 /// What can be measured.
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    /// Write the vault that the other benches measure with
+    Generate(generate::Args),
+    /// Index a vault from nothing: notes a second, CPU, peak memory
+    Index(index::Args),
+    /// Index again after editing one note
+    Reindex(reindex::Args),
+    /// Ask natural questions in process: latency of each recipe
+    Search(search::Args),
+    /// Start `malha search` as a process and wait for its end
+    Cold(cold::Args),
+    /// Walk two and three hops, against a recursive query over SQLite tables
+    Khop(khop::Args),
+    /// Peak memory of indexing and of searching, each in a process of its own
+    Memory(memory::Args),
+}
 
-pub(crate) fn run(command: Command, _settings: &Settings) -> anyhow::Result<Exit> {
-    match command {}
+pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
+    let figures = match command {
+        Command::Generate(args) => generate::run(&args),
+        Command::Index(args) => index::run(&args, settings),
+        Command::Reindex(args) => reindex::run(&args, settings),
+        Command::Search(args) => search::run(&args, settings),
+        Command::Cold(args) => cold::run(&args, settings),
+        Command::Khop(args) => khop::run(&args),
+        Command::Memory(args) => memory::run(&args),
+    };
+    let figures = figures.map_err(|error| match error.downcast::<Error>() {
+        Ok(Error::Engine(error)) => error.into(),
+        Ok(Error::Usage(message)) => Refusal::new(Exit::Usage, message).into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
+    })?;
+    figures.print(settings.json)?;
+    Ok(Exit::Success)
 }

@@ -1,0 +1,49 @@
+//! `malha bench cold`
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::ensure;
+use malha_evaluation::generate::Vault;
+
+use super::figures::Figures;
+use super::workspace::{VaultArgs, Workspace};
+use crate::config::Settings;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    vault: VaultArgs,
+    /// Processes to start
+    #[arg(long, default_value_t = 30, value_name = "N")]
+    runs: usize,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
+    let workspace = Workspace::indexed(&args.vault)?;
+    let vault = Vault::new(args.vault.spec());
+    let program = std::env::current_exe()?;
+    let mut times = Vec::new();
+    for run in 0..args.runs {
+        let question = vault.question(run * 101 % vault.len());
+        let start = Instant::now();
+        let output = Command::new(&program)
+            .current_dir(workspace.folder())
+            .args([
+                "--json",
+                "--namespace",
+                &settings.engine.namespace,
+                "--store",
+            ])
+            .arg(workspace.store())
+            .args(["search", &question])
+            .stderr(Stdio::null())
+            .output()?;
+        times.push(start.elapsed());
+        ensure!(output.status.success(), "malha search: {}", output.status);
+    }
+    let mut figures = Figures::default();
+    figures.count("notes", vault.len());
+    figures.latencies("search_process", &times);
+    Ok(figures)
+}
