@@ -70,7 +70,7 @@ fn push_folded_slowly(word: &str, out: &mut String) {
                     None if lower == 'ς' => plain.push('σ'),
                     None if is_combining_mark(lower) && stripping => {}
                     None if lower.is_alphanumeric() || is_combining_mark(lower) => {
-                        plain.push(lower)
+                        plain.push(lower);
                     }
                     None => {}
                 }

@@ -147,7 +147,7 @@ fn by_function_words(text: &str) -> Language {
         letters += word.folded.len();
         let set = stop_set(word.folded);
         // A word of one language only says more than one of several.
-        let vote = if set.count_ones() == 1 { 3 } else { 1 };
+        let vote = if set.is_power_of_two() { 3 } else { 1 };
         for (language, votes) in Language::LATIN.iter().zip(&mut votes) {
             if votes_for(set, *language) {
                 *votes += vote;

@@ -111,7 +111,7 @@ mod tests {
                 is_stop_word(word, language),
                 expected,
                 "{word} {language:?}"
-            )
+            );
         };
         check("the", Language::English, true);
         check("the", Language::Portuguese, false);

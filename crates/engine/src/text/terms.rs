@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn terms_of_a_text() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(terms(text, Language::Other), expected, "{text:?}")
+            assert_eq!(terms(text, Language::Other), expected, "{text:?}");
         };
         check("", "");
         check("Plain Words", "plain words");
