@@ -13,10 +13,13 @@ mod encoding;
 mod hubs;
 mod index;
 mod mentions;
+pub mod names;
 mod parts;
 mod paths;
+mod phrases;
 mod snapshot;
 mod traverse;
+pub mod vocabulary;
 
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
 pub use csr::{Edge, EdgeFilter, Moment, RelationCsr, Window};
