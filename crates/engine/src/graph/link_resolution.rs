@@ -119,9 +119,8 @@ impl NoteIndex {
             return self.same_document(&from);
         }
         let root = self.root_of(&from);
-        let (target, is_exact) = match address(target, &from, root) {
-            Some(address) => address,
-            None => return Resolution::Unresolved,
+        let Some((target, is_exact)) = address(target, &from, root) else {
+            return Resolution::Unresolved;
         };
         let query = Query {
             folded: fold(&target),
