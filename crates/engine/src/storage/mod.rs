@@ -4,15 +4,19 @@
 //! One [`Store`] is one connection. Any number of processes and threads may read at once, each with
 //! its own [`Store`]; one at a time writes, holding the [`WriteLease`].
 
+mod backup;
+mod digest;
 mod file_system;
 mod lease;
 mod migration;
 mod namespace;
+mod sql;
 mod store;
 mod transaction;
 
 pub use lease::WriteLease;
 pub use migration::FORMAT_VERSION;
 pub use namespace::NamespaceId;
+pub use sql::{SqlLimits, SqlOutcome};
 pub use store::{Store, StoreOptions};
-pub use transaction::WriteTransaction;
+pub use transaction::{ReadTransaction, WriteTransaction};

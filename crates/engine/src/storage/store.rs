@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{WriteLease, file_system, migration};
+use super::{ReadTransaction, WriteLease, file_system, migration};
 use crate::{Error, Result};
 
 /// How long `SQLite` itself waits for a lock that another connection holds for a moment
@@ -68,12 +68,20 @@ impl Store {
             read_only: false,
         };
         store.configure().map_err(|e| explain(path, e))?;
-        if migration::is_needed(&store.connection, path)? {
+        if migration::is_needed(&store.connection, path)? || !store.has_write_ahead_log()? {
             let lease = store.write_lease("malha (preparing the store)", MIGRATION_WAIT)?;
             migration::run(&store.connection, path)?;
             drop(lease);
         }
         Ok(store)
+    }
+
+    /// False for a copy that was made by a backup and not opened for writing since.
+    fn has_write_ahead_log(&self) -> Result<bool> {
+        let mode: String = self
+            .connection
+            .pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        Ok(mode.eq_ignore_ascii_case("wal"))
     }
 
     /// Opens the existing store at `path` without ever writing to it, also in a read-only folder.
@@ -187,8 +195,18 @@ impl Store {
         self.read_only
     }
 
+    /// Several reads that see one state of the store, until the value is dropped. Inside a write
+    /// transaction, or another read transaction, it is part of that one.
+    pub fn read(&self) -> Result<ReadTransaction<'_>> {
+        ReadTransaction::begin(self)
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    pub(super) fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
     }
 }
 

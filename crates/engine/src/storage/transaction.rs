@@ -65,6 +65,35 @@ impl Drop for WriteTransaction<'_> {
     }
 }
 
+/// One state of the store for several reads.
+#[derive(Debug)]
+pub struct ReadTransaction<'store> {
+    /// `None` inside another transaction, which goes on after this one.
+    begun: Option<&'store Connection>,
+}
+
+impl<'store> ReadTransaction<'store> {
+    pub(super) fn begin(store: &'store Store) -> Result<Self> {
+        let connection = store.connection();
+        let begun = if connection.is_autocommit() {
+            connection.execute_batch("BEGIN DEFERRED")?;
+            Some(connection)
+        } else {
+            None
+        };
+        Ok(Self { begun })
+    }
+}
+
+impl Drop for ReadTransaction<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.begun {
+            // Nothing was written, so there is nothing to lose.
+            let _ = connection.execute_batch("COMMIT");
+        }
+    }
+}
+
 /// Tells who holds the store when `SQLite` itself found it locked.
 fn name_holder(store: &Store, error: rusqlite::Error) -> Error {
     match Error::from(error) {

@@ -104,6 +104,8 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5(
     title, heading, body,
     content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_+#.-@:/&$%'"
 );
+-- Its terms with their document frequencies; holds no data of its own.
+CREATE VIRTUAL TABLE chunk_fts_term USING fts5vocab(chunk_fts, row);
 
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY,
