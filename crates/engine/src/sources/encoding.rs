@@ -1,5 +1,7 @@
 //! Bytes of a text file become text, whatever encoding they are in.
 
+use std::ops::RangeInclusive;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -129,13 +131,12 @@ pub(super) fn is_nearly_utf8(bytes: &[u8]) -> bool {
 fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     // Text of one byte a character with a stray NUL: in UTF-16 either every other byte is NUL, or
     // at most some two thirds of the bytes look like ASCII by chance.
-    let nuls = bytes.iter().filter(|&&byte| byte == 0).count();
-    let ascii = bytes
-        .iter()
-        .filter(|&&byte| matches!(byte, b' '..=b'~'))
-        .count();
+    let count =
+        |range: RangeInclusive<u8>| bytes.iter().filter(|byte| range.contains(byte)).count();
+    let nuls = count(0..=0);
+    let ascii = count(b' '..=b'~');
     let is_single_bytes = nuls * 4 < bytes.len() && ascii * 4 > bytes.len() * 3;
-    if bytes.len() % 2 != 0 || is_single_bytes {
+    if !bytes.len().is_multiple_of(2) || is_single_bytes {
         return None;
     }
     let ascii = |encoding: &'static Encoding| {

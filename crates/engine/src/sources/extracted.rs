@@ -19,6 +19,16 @@ pub(super) enum Gap {
     Paragraph,
 }
 
+/// The open code block or table, if any.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Block {
+    #[default]
+    None,
+    /// Nothing is in it yet.
+    Opened,
+    From(usize),
+}
+
 /// Text under construction. White space is written only between words, so that nothing has to be
 /// taken back and every range stays true.
 #[derive(Debug, Default)]
@@ -30,11 +40,15 @@ pub(super) struct TextBuilder {
     headings: Vec<Heading>,
     /// The open heading: its level, and where its first word started.
     heading: Option<(u8, Option<usize>)>,
+    unwritten: Option<(u8, String)>,
     links: Vec<LinkDraft>,
     link: Option<LinkDraft>,
     link_started: bool,
     blocks: Vec<Range<usize>>,
-    block: Option<Option<usize>>,
+    block: Block,
+    /// Length of the text at the start of the table row, and the cells of it so far.
+    row_start: usize,
+    cells: usize,
 }
 
 impl TextBuilder {
@@ -48,9 +62,22 @@ impl TextBuilder {
         self.gap = self.gap.max(gap);
     }
 
-    /// Sets the white space before the next word, whatever was asked for before.
-    pub(super) fn replace_gap(&mut self, gap: Gap) {
-        self.gap = gap;
+    /// Starts a row of a table.
+    pub(super) fn open_row(&mut self) {
+        self.gap(Gap::Line);
+        self.mark.clear();
+        (self.row_start, self.cells) = (self.text.len(), 0);
+    }
+
+    /// Starts a cell; a border stands between cells, also where they are empty.
+    pub(super) fn open_cell(&mut self) {
+        if self.cells > 0 {
+            if self.text.len() > self.row_start {
+                self.gap = Gap::Space;
+            }
+            self.mark.push_str("| ");
+        }
+        self.cells += 1;
     }
 
     /// Sets the mark that the next word is written behind.
@@ -100,8 +127,17 @@ impl TextBuilder {
             });
         }
         self.gap = Gap::None;
-        if let Some(block @ None) = &mut self.block {
-            *block = Some(self.text.len());
+        if let Some((level, text)) = self.unwritten.take() {
+            let start = self.text.len();
+            self.headings.push(Heading {
+                level,
+                text,
+                start,
+                end: start,
+            });
+        }
+        if self.block == Block::Opened {
+            self.block = Block::From(self.text.len());
         }
         if let Some((_, heading @ None)) = &mut self.heading {
             *heading = Some(self.text.len());
@@ -141,27 +177,10 @@ impl TextBuilder {
         self.gap(Gap::Paragraph);
     }
 
-    /// Adds a whole heading.
-    pub(super) fn heading(&mut self, level: u8, text: &str) {
-        self.open_heading(level);
-        self.words(text);
-        self.close_heading();
-    }
-
-    /// A heading that is not part of the text, such as a page number, at the next word.
+    /// A heading that is not part of the text, such as a page number, before the next word.
     pub(super) fn unwritten_heading(&mut self, level: u8, text: String) {
         self.gap(Gap::Paragraph);
-        if !self.text.is_empty() {
-            self.text.push_str("\n\n");
-        }
-        self.gap = Gap::None;
-        let start = self.text.len();
-        self.headings.push(Heading {
-            level,
-            text,
-            start,
-            end: start,
-        });
+        self.unwritten = Some((level, text));
     }
 
     /// Opens a link to `target`; one that is still open is closed.
@@ -192,13 +211,14 @@ impl TextBuilder {
 
     /// Opens a code block or a table, which chunks should not cut; blocks do not nest.
     pub(super) fn open_block(&mut self) {
-        if self.block.is_none() {
-            self.block = Some(None);
+        if self.block == Block::None {
+            self.block = Block::Opened;
         }
     }
 
     pub(super) fn close_block(&mut self) {
-        if let Some(Some(start)) = self.block.take() {
+        self.mark.clear();
+        if let Block::From(start) = std::mem::take(&mut self.block) {
             let end = self.text.trim_end().len().max(start);
             self.blocks.push(start..end);
         }
@@ -208,18 +228,30 @@ impl TextBuilder {
         self.text.is_empty()
     }
 
-    /// Nothing was added or asked for yet.
-    pub(super) fn is_untouched(&self) -> bool {
-        self.text.is_empty() && self.headings.is_empty() && self.gap == Gap::None
-    }
-
-    /// Bytes so far.
-    pub(super) fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    pub(super) fn heading_count(&self) -> usize {
-        self.headings.len()
+    /// Adds the text of another builder as a paragraph of its own.
+    pub(super) fn append(&mut self, other: Self) {
+        if other.text.is_empty() {
+            return;
+        }
+        self.gap(Gap::Paragraph);
+        self.push("");
+        let offset = self.text.len();
+        self.text.push_str(&other.text);
+        self.headings
+            .extend(other.headings.into_iter().map(|heading| Heading {
+                start: heading.start + offset,
+                end: heading.end + offset,
+                ..heading
+            }));
+        self.links
+            .extend(other.links.into_iter().map(|link| LinkDraft {
+                start: link.start + offset,
+                end: link.end + offset,
+                ..link
+            }));
+        let blocks = other.blocks.into_iter();
+        self.blocks
+            .extend(blocks.map(|block| block.start + offset..block.end + offset));
     }
 
     pub(super) fn first_heading(&self) -> Option<&str> {
@@ -274,6 +306,14 @@ pub(super) fn plain_document(kind: DocumentKind, title: String, text: String) ->
 mod tests {
     use super::*;
 
+    impl TextBuilder {
+        fn heading(&mut self, level: u8, text: &str) {
+            self.open_heading(level);
+            self.words(text);
+            self.close_heading();
+        }
+    }
+
     #[test]
     fn ranges_are_exact() {
         let mut builder = TextBuilder::default();
@@ -323,6 +363,29 @@ mod tests {
         check("a \n b", "a b");
         check("ação\u{a0}boa", "ação boa");
         check(" \n ", "");
+    }
+
+    #[test]
+    fn appended_ranges_move_along() {
+        let mut chapter = TextBuilder::default();
+        chapter.heading(1, "Two");
+        chapter.open_link("x".to_owned(), None);
+        chapter.words("here");
+        chapter.close_link();
+        chapter.open_block();
+        chapter.verbatim("code");
+        chapter.close_block();
+        let mut book = TextBuilder::default();
+        book.words("One");
+        book.append(chapter);
+        book.append(TextBuilder::default());
+        let document = book.document(DocumentKind::Epub, String::new(), Vec::new());
+        assert_eq!(document.text, "One\n\nTwo\n\nherecode");
+        let heading = &document.headings[0];
+        assert_eq!(&document.text[heading.start..heading.end], "Two");
+        let link = &document.links[0];
+        assert_eq!(&document.text[link.start..link.end], "here");
+        assert_eq!(&document.text[document.blocks[0].clone()], "code");
     }
 
     #[test]

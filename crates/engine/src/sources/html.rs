@@ -21,7 +21,7 @@ pub(super) enum Dialect {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PageHead {
     pub(super) title: String,
-    /// From `<meta>`: article:published_time, date, dc.date, dcterms.created.
+    /// From `<meta>`: when the page says it was published.
     pub(super) date: Option<String>,
 }
 
@@ -35,13 +35,12 @@ pub(super) fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let end = label
         .find(['"', '\'', ';', ' ', '/', '>', '?'])
         .unwrap_or(label.len());
-    Encoding::for_label(label[..end].as_bytes())
+    Encoding::for_label(&label.as_bytes()[..end])
 }
 
 /// Reads one page.
 pub(super) fn read_html(text: &str, uri: &str, warnings: Vec<Warning>) -> ParsedDocument {
-    let mut builder = TextBuilder::default();
-    let head = extract(text, Dialect::Html, &mut builder);
+    let (builder, head) = extract(text, Dialect::Html);
     let title = [
         head.title.as_str(),
         builder.first_heading().unwrap_or_default(),
@@ -52,23 +51,16 @@ pub(super) fn read_html(text: &str, uri: &str, warnings: Vec<Warning>) -> Parsed
     builder.document(DocumentKind::Html, title, warnings)
 }
 
-/// Appends a page's text to `builder`.
+/// Takes a page's text out of its markup.
 ///
 /// Navigation, buttons and hidden parts are left out, unless nothing else is left or such an
 /// element never ends (its closing tag is missing, and half of the page would be lost with it).
-pub(super) fn extract(text: &str, dialect: Dialect, builder: &mut TextBuilder) -> PageHead {
-    let probe = Page::run(text, dialect, Noise::Dropped, TextBuilder::default());
-    let noise = if probe.noise.is_some() || probe.builder.is_empty() {
-        Noise::Kept
-    } else if builder.is_untouched() {
-        *builder = probe.builder;
-        return probe.head;
-    } else {
-        Noise::Dropped
-    };
-    let page = Page::run(text, dialect, noise, std::mem::take(builder));
-    *builder = page.builder;
-    page.head
+pub(super) fn extract(text: &str, dialect: Dialect) -> (TextBuilder, PageHead) {
+    let mut page = Page::run(text, dialect, Noise::Dropped);
+    if page.noise.is_some() || page.builder.is_empty() {
+        page = Page::run(text, dialect, Noise::Kept);
+    }
+    (page.builder, page.head)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,14 +97,12 @@ struct Page {
     verbatim: usize,
     lists: usize,
     tables: usize,
-    /// Cells written in the current row.
-    cells: usize,
 }
 
 impl Page {
-    fn run(text: &str, dialect: Dialect, drops: Noise, builder: TextBuilder) -> Self {
+    fn run(text: &str, dialect: Dialect, drops: Noise) -> Self {
         let mut page = Self {
-            builder,
+            builder: TextBuilder::default(),
             head: PageHead::default(),
             dialect,
             raw: None,
@@ -122,7 +112,6 @@ impl Page {
             verbatim: 0,
             lists: 0,
             tables: 0,
-            cells: 0,
         };
         let mut tokens = Tokenizer::new(text);
         while let Some(Ok(token)) = tokens.next() {
@@ -212,17 +201,8 @@ impl Page {
                 self.tables += 1;
                 self.builder.open_block();
             }
-            "tr" => {
-                self.builder.gap(Gap::Line);
-                self.cells = 0;
-            }
-            "td" | "th" => {
-                if self.cells > 0 {
-                    self.builder.replace_gap(Gap::Space);
-                    self.builder.mark("| ");
-                }
-                self.cells += 1;
-            }
+            "tr" => self.builder.open_row(),
+            "td" | "th" => self.builder.open_cell(),
             "pre" | "xmp" | "listing" if !is_empty => {
                 self.gap(Gap::Paragraph);
                 self.verbatim += 1;
@@ -398,6 +378,10 @@ mod tests {
             "a | b\n1 | 2",
         );
         check(
+            "<table><tr><td><td>x<td></tr><tr><td>y</table>after",
+            "| x\ny\n\nafter",
+        );
+        check(
             "<pre>fn  x() {\n  y\n}</pre>after",
             "fn  x() {\n  y\n}\n\nafter",
         );
@@ -482,10 +466,9 @@ mod tests {
 
     #[test]
     fn empty_elements_of_xhtml_do_not_swallow_the_chapter() {
-        let mut builder = TextBuilder::default();
         let html =
             "<html><head><title/><script src='x'/></head><body><a id='p1'/><p>Text</p></body>";
-        extract(html, Dialect::Xhtml, &mut builder);
+        let (builder, _) = extract(html, Dialect::Xhtml);
         assert_eq!(
             builder
                 .document(DocumentKind::Epub, String::new(), vec![])

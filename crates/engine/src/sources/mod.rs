@@ -4,7 +4,9 @@
 //! failure with a reason in the [`ReadOutcome`], never an error that costs the others.
 
 mod csv_table;
+mod docx;
 mod encoding;
+mod epub;
 mod extracted;
 mod format;
 mod front_matter;
@@ -20,7 +22,9 @@ mod stated_date;
 mod title;
 mod walk;
 mod wikilink;
+mod xml;
 mod yaml;
+mod zip_archive;
 
 pub use format::Format;
 pub use markdown::detect_convention;
@@ -62,6 +66,8 @@ pub struct ReadOutcome {
 pub fn read(bytes: &[u8], uri: &str, format: Format, options: &ReadOptions) -> ReadOutcome {
     let read = match format {
         Format::JsonLines => Ok(json::read_json_lines(bytes, uri, options)),
+        Format::Docx => docx::read_docx(bytes, uri).map(|document| extracted(document, uri)),
+        Format::Epub => epub::read_epub(bytes, uri).map(|document| extracted(document, uri)),
         _ => read_text(bytes, uri, format, options),
     };
     read.unwrap_or_else(|reason| ReadOutcome {
@@ -108,17 +114,18 @@ fn read_text(
         },
         Format::Csv => csv_table::read_csv(&text, uri, options, warnings),
         Format::Json => json::read_json(&text, uri, options, warnings),
-        Format::Html => {
-            let document = html::read_html(&text, uri, warnings);
-            let nothing = document.text.is_empty().then_some("a page without text");
-            one(document, uri, nothing)
-        }
+        Format::Html => extracted(html::read_html(&text, uri, warnings), uri),
         _ => one(
             plain_text::read_plain_text(text, origin, uri, warnings),
             uri,
             None,
         ),
     })
+}
+
+fn extracted(document: ParsedDocument, uri: &str) -> ReadOutcome {
+    let nothing = document.text.is_empty().then_some("no text in it");
+    one(document, uri, nothing)
 }
 
 /// The outcome of a file that is one document. A note stays one without text; another file does not.

@@ -21,8 +21,8 @@ pub(super) fn relative_link(address: &str) -> Option<(String, Option<String>)> {
     ))
 }
 
-/// What is not a valid escape stays as it is.
-fn percent_decode(text: &str) -> String {
+/// Decodes `%41`; what is not a valid escape stays as it is.
+pub(super) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -350,7 +350,9 @@ fn without_nul(text: String, line: usize, warnings: &mut Vec<Warning>) -> String
 }
 
 fn cut(name: &str) -> &str {
-    &name[..name.floor_char_boundary(MAX_NAME)]
+    let end = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    let end = end.take_while(|end| *end <= MAX_NAME).last();
+    &name[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]
