@@ -126,6 +126,7 @@ impl EdgeFilter {
     }
 
     /// The same edges walked backwards.
+    #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
             direction: match self.direction {

@@ -25,10 +25,10 @@ impl Writer {
         let greatest = list.iter().copied().max().unwrap_or(0);
         self.u64(list.len() as u64);
         self.bytes.reserve(list.len() * 4 + 1);
-        if greatest <= u32::from(u8::MAX) {
+        if u8::try_from(greatest).is_ok() {
             self.bytes.push(1);
             self.bytes.extend(list.iter().map(|&number| number as u8));
-        } else if greatest <= u32::from(u16::MAX) {
+        } else if u16::try_from(greatest).is_ok() {
             self.bytes.push(2);
             for &number in list {
                 self.bytes.extend_from_slice(&(number as u16).to_le_bytes());
@@ -59,7 +59,7 @@ impl Writer {
     pub(super) fn i64s(&mut self, list: &[i64]) {
         let least = list.iter().copied().min().unwrap_or(0);
         let greatest = list.iter().copied().max().unwrap_or(0);
-        if greatest.abs_diff(least) <= u64::from(u32::MAX) {
+        if u32::try_from(greatest.abs_diff(least)).is_ok() {
             self.bytes.push(4);
             self.i64(least);
             let distances: Vec<u32> = list.iter().map(|id| id.abs_diff(least) as u32).collect();

@@ -5,6 +5,7 @@
 //! snapshot and describes later changes as deltas. A snapshot with its deltas applied equals
 //! the graph built afresh from the same rows, array for array.
 
+mod alias_table;
 mod apply;
 mod builder;
 mod csr;
@@ -16,6 +17,7 @@ mod link_anchor;
 mod link_key;
 mod link_relation;
 mod link_resolution;
+mod linking;
 mod mentions;
 pub mod names;
 mod parts;
@@ -25,6 +27,7 @@ mod snapshot;
 mod traverse;
 pub mod vocabulary;
 
+pub use alias_table::AliasTable;
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
 pub use csr::{Edge, EdgeFilter, Moment, RelationCsr, Window};
 pub use delta::GraphDelta;
@@ -34,6 +37,9 @@ pub use link_anchor::find_heading;
 pub use link_key::link_key;
 pub use link_relation::{EMBEDS, LINKS_TO, LinkRelation, link_relation, quote_span, relation_type};
 pub use link_resolution::{NoteIndex, NoteRef};
+pub use linking::{
+    AliasIndex, LEAST_RATIO, LinkStep, Linked, NameMatch, Overlap, SHORTEST, link, names_in,
+};
 pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
 pub use paths::{HubRule, Path, PathSearch, Paths};
 pub use snapshot::{Appended, SnapshotFiles, Unusable};
