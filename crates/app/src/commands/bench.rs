@@ -31,7 +31,7 @@ pub(crate) enum Command {
     Search(search::Args),
     /// Start `malha search` as a process and wait for its end
     Cold(cold::Args),
-    /// Walk two and three hops, against a recursive query over SQLite tables
+    /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
     /// Peak memory of indexing and of searching, each in a process of its own
     Memory(memory::Args),

@@ -1,5 +1,6 @@
 //! `malha eval`: measure retrieval, links and more against data sets.
 
+mod all;
 mod figures;
 mod retrieval;
 mod vault;
@@ -13,7 +14,9 @@ use crate::exit::{Exit, Refusal};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Rank the passages of a data set for its questions, and score the ranking
-    Retrieval(retrieval::Args),
+    Retrieval(Box<retrieval::Args>),
+    /// Run the public data sets that docs/evaluation.md reports, one row a set and recipe
+    All(all::Args),
     /// Ask which note each of your own links led to, in a copy of the vault without them
     Vault(vault::Args),
 }
@@ -21,6 +24,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
     let done = match command {
         Command::Retrieval(args) => retrieval::run(&args, settings),
+        Command::All(args) => all::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),
     };
     done.map_err(|error| match error.downcast::<Error>() {

@@ -36,18 +36,17 @@ impl Workspace {
     /// The folder, with the vault in it. The vault is written by another process, so that this one's memory and time
     /// are those of the work alone.
     pub(super) fn with_vault(args: &VaultArgs) -> anyhow::Result<Self> {
-        let workspace = match &args.folder {
-            Some(folder) => Self {
-                folder: folder.clone(),
-                _temporary: None,
-            },
-            None => {
-                let temporary = TempDir::new()?;
-                Self {
-                    folder: temporary.path().to_owned(),
-                    _temporary: Some(temporary),
-                }
-            }
+        let temporary = match &args.folder {
+            Some(_) => None,
+            None => Some(TempDir::new()?),
+        };
+        let folder = args
+            .folder
+            .as_deref()
+            .or(temporary.as_ref().map(TempDir::path));
+        let workspace = Self {
+            folder: folder.expect("one of them is there").to_owned(),
+            _temporary: temporary,
         };
         if !workspace.vault().is_dir() {
             let notes = args.notes.to_string();

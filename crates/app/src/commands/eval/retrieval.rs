@@ -1,14 +1,16 @@
 //! `malha eval retrieval --corpus FILE… --queries FILE --mode M[,M…]`
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use malha_engine::types::Mode;
 use malha_evaluation::{
     BrokenRow, Comparison, Exclusion, Metrics, ModeRun, PassageFields, Question, QuestionFields,
-    RunLog, read_ids, read_passages, read_questions, restrict, run_modes, write_predictions,
+    QuestionSet, RunLog, read_ids, read_passages, read_questions, restrict, run_modes,
+    write_predictions,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::figures::{self, parse_cut_offs};
 use crate::config::{ModeName, Settings};
@@ -22,10 +24,10 @@ pub(super) const BOOTSTRAP_SEED: u64 = 1;
 pub(crate) struct Args {
     /// Files of passages: JSONL, plain or gzip, rows {id, title?, text}
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    corpus: Vec<PathBuf>,
+    pub(super) corpus: Vec<PathBuf>,
     /// File of questions: JSONL, plain or gzip, rows {qid, question, gold}
     #[arg(long, value_name = "FILE")]
-    queries: PathBuf,
+    pub(super) queries: PathBuf,
     /// Recipes to compare; differences are to the first
     #[arg(
         long,
@@ -34,7 +36,7 @@ pub(crate) struct Args {
         required = true,
         value_name = "MODE"
     )]
-    mode: Vec<ModeName>,
+    pub(super) mode: Vec<ModeName>,
     /// Cut-offs
     #[arg(long, default_value = "2,5,10", value_name = "K,…", value_parser = CutOffs::parse)]
     k: CutOffs,
@@ -74,7 +76,28 @@ impl CutOffs {
     }
 }
 
-pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+impl Args {
+    /// Makes relative paths start at `folder`.
+    pub(super) fn below(&mut self, folder: &Path) {
+        let paths = self.corpus.iter_mut().chain([&mut self.queries]);
+        for path in paths.chain(&mut self.include_ids) {
+            *path = folder.join(&*path);
+        }
+    }
+}
+
+/// What an evaluation gave.
+pub(super) struct Outcome {
+    pub(super) comparison: Comparison,
+    passages: usize,
+    set: QuestionSet,
+    broken: Vec<BrokenRow>,
+    runs: Vec<ModeRun>,
+    log: RunLog,
+}
+
+/// Indexes the corpus, asks the questions, scores the answers.
+pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Result<Outcome> {
     let (mut passages, mut broken) = read_passages(
         &args.corpus,
         &PassageFields {
@@ -96,7 +119,6 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     if let Some(path) = &args.include_ids {
         restrict(&read_ids(path)?, &mut passages, &mut set.questions)?;
     }
-
     let questions = &set.questions;
     let metrics = Metrics::new(&args.k.0, questions);
     let modes = distinct(&args.mode);
@@ -110,35 +132,44 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     if let Some(path) = &args.out {
         write_runs(path, questions, &runs)?;
     }
-    let comparison = Comparison::new(&metrics, questions, &runs, BOOTSTRAP_SEED);
-    let without_prediction: Vec<usize> = runs
+    Ok(Outcome {
+        comparison: Comparison::new(&metrics, questions, &runs, BOOTSTRAP_SEED),
+        passages: passages.len(),
+        set,
+        broken,
+        runs,
+        log,
+    })
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let outcome = evaluate(args, settings)?;
+    let Outcome { runs, set, log, .. } = &outcome;
+    let without_result = runs
         .iter()
-        .map(|run| run.ranked.iter().filter(|ranked| ranked.is_empty()).count())
-        .collect();
+        .map(|run| run.ranked.iter().filter(|ranked| ranked.is_empty()).count());
 
     let mut out = Output::new();
     if settings.json {
-        let mut object = figures::json(&comparison);
-        let by_mode = |values: Vec<usize>| -> serde_json::Map<String, serde_json::Value> {
-            let modes = runs.iter().map(|run| run.mode.clone());
-            modes.zip(values.into_iter().map(Into::into)).collect()
-        };
+        let mut object = figures::json(&outcome.comparison);
+        let without_result: Map<String, Value> = runs
+            .iter()
+            .map(|run| run.mode.clone())
+            .zip(without_result.map(Into::into))
+            .collect();
         object.extend([
-            ("passages".to_owned(), json!(passages.len())),
+            ("passages".to_owned(), json!(outcome.passages)),
             ("chunks".to_owned(), json!(log.chunks)),
             ("no_gold".to_owned(), json!(set.no_gold)),
             ("excluded".to_owned(), json!(set.excluded)),
-            (
-                "no_prediction".to_owned(),
-                by_mode(without_prediction).into(),
-            ),
-            ("broken_rows".to_owned(), json!(broken)),
+            ("no_prediction".to_owned(), without_result.into()),
+            ("broken_rows".to_owned(), json!(outcome.broken)),
             ("refused_passages".to_owned(), json!(log.refused)),
         ]);
         out.json(&object)?;
     } else {
-        figures::write(&mut out, &comparison, &args.k.0)?;
-        for (run, n) in runs.iter().zip(without_prediction) {
+        figures::write(&mut out, &outcome.comparison, &args.k.0)?;
+        for (run, n) in runs.iter().zip(without_result) {
             if n > 0 {
                 let questions = count(n as u64, "question", "questions");
                 writeln!(out, "{}: {questions} without a result (scored 0)", run.mode)?;
@@ -153,19 +184,8 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         }
     }
     out.flush()?;
-    report(
-        &broken,
-        &log,
-        passages.len(),
-        questions.len(),
-        &runs,
-        settings,
-    );
-    Ok(if broken.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Partial
-    })
+    outcome.report(settings);
+    Ok(outcome.exit())
 }
 
 /// The modes in the order given, each once.
@@ -180,7 +200,11 @@ pub(super) fn distinct(names: &[ModeName]) -> Vec<Mode> {
     modes
 }
 
-fn write_runs(path: &Path, questions: &[Question], runs: &[ModeRun]) -> anyhow::Result<()> {
+fn write_runs(
+    path: &Path,
+    questions: &[Question],
+    runs: &[ModeRun],
+) -> malha_evaluation::Result<()> {
     for (n, run) in runs.iter().enumerate() {
         let path = if n == 0 {
             path.to_owned()
@@ -193,39 +217,43 @@ fn write_runs(path: &Path, questions: &[Question], runs: &[ModeRun]) -> anyhow::
     Ok(())
 }
 
-/// What went on, and what could not be used.
-fn report(
-    broken: &[BrokenRow],
-    log: &RunLog,
-    passages: usize,
-    questions: usize,
-    runs: &[ModeRun],
-    settings: &Settings,
-) {
-    for row in broken {
-        let place = format!("{}:{}", row.path.display(), row.line);
-        stderr::failed(&place, &row.reason);
-    }
-    for passage in &log.refused {
-        stderr::warning(settings.verbosity, &format!("passage {passage}"));
-    }
-    if log.without_passages > 0 {
-        let n = count(
-            log.without_passages as u64,
-            "question has",
-            "questions have",
+impl Outcome {
+    /// Says on stderr what went on, and what could not be used.
+    pub(super) fn report(&self, settings: &Settings) {
+        let log = &self.log;
+        for row in &self.broken {
+            let place = format!("{}:{}", row.path.display(), row.line);
+            stderr::failed(&place, &row.reason);
+        }
+        for passage in &log.refused {
+            stderr::warning(settings.verbosity, &format!("passage {passage}"));
+        }
+        if log.without_passages > 0 {
+            let n = count(
+                log.without_passages as u64,
+                "question has",
+                "questions have",
+            );
+            stderr::warning(settings.verbosity, &format!("{n} no passage in scope"));
+        }
+        let mut line = format!(
+            "{} in {}, indexed in {:.1} s",
+            count(self.passages as u64, "passage", "passages"),
+            count(log.chunks as u64, "chunk", "chunks"),
+            log.index_time.as_secs_f64()
         );
-        stderr::warning(settings.verbosity, &format!("{n} no passage in scope"));
+        for (run, time) in self.runs.iter().zip(&log.search_time) {
+            let mean = time.as_secs_f64() * 1000.0 / self.set.questions.len() as f64;
+            let _ = write!(line, "; {} {mean:.1} ms a question", run.mode);
+        }
+        stderr::note(settings.verbosity, &line);
     }
-    let mut line = format!(
-        "{} in {}, indexed in {:.1} s",
-        count(passages as u64, "passage", "passages"),
-        count(log.chunks as u64, "chunk", "chunks"),
-        log.index_time.as_secs_f64()
-    );
-    for (run, time) in runs.iter().zip(&log.search_time) {
-        let mean = time.as_secs_f64() * 1000.0 / questions.max(1) as f64;
-        line.push_str(&format!("; {} {mean:.1} ms a question", run.mode));
+
+    pub(super) fn exit(&self) -> Exit {
+        if self.broken.is_empty() {
+            Exit::Success
+        } else {
+            Exit::Partial
+        }
     }
-    stderr::note(settings.verbosity, &line);
 }
