@@ -193,9 +193,10 @@ fn candidates_of(
             continue;
         };
         if notes[target].0 != uri && link.start >= document.body_start {
-            first
-                .entry(target)
-                .or_insert_with(|| paragraph(&document.text, link.start));
+            first.entry(target).or_insert_with(|| {
+                let lines = paragraph(&document.text, link.start);
+                lines.start.max(document.body_start)..lines.end
+            });
         }
     }
     first
