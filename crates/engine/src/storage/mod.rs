@@ -5,6 +5,7 @@
 //! its own [`Store`]; one at a time writes, holding the [`WriteLease`].
 
 mod backup;
+mod condition;
 mod digest;
 mod file_system;
 mod lease;
@@ -13,10 +14,13 @@ mod namespace;
 mod sql;
 mod store;
 mod transaction;
+mod verify;
 
+pub use condition::Condition;
 pub use lease::WriteLease;
 pub use migration::FORMAT_VERSION;
 pub use namespace::NamespaceId;
 pub use sql::{SqlLimits, SqlOutcome};
 pub use store::{Store, StoreOptions};
 pub use transaction::{ReadTransaction, WriteTransaction};
+pub use verify::{Verification, Violation};
