@@ -58,12 +58,14 @@ fn push_folded_slowly(word: &str, out: &mut String) {
         }
         for part in c.nfkd() {
             if is_combining_mark(part) {
-                if !stripping {
+                // A mark needs something to stand on.
+                if !stripping && !plain.is_empty() {
                     plain.push(part);
                 }
                 continue;
             }
-            stripping = strips_marks(part);
+            // Signs drawn alone become a space, which is dropped, and a mark.
+            stripping = strips_marks(part) || !part.is_alphanumeric();
             for lower in part.to_lowercase() {
                 match latin(lower) {
                     Some(letters) => plain.push_str(letters),
@@ -80,9 +82,9 @@ fn push_folded_slowly(word: &str, out: &mut String) {
     out.extend(plain.nfc());
 }
 
-/// Characters that NFKC would spoil: it makes `½` a `12`, and a single Korean vowel a mark.
+/// Characters that NFKC would spoil: it makes `½` a `12`, and a Korean letter that stands alone a mark.
 fn stays(c: char) -> bool {
-    matches!(c as u32, 0xBC..=0xBE | 0x2150..=0x215F | 0x2189 | 0x3131..=0x318E)
+    matches!(c as u32, 0xBC..=0xBE | 0x2150..=0x215F | 0x2189 | 0x3131..=0x318E | 0xFFA0..=0xFFDC)
 }
 
 /// Plain lower-case letters of a Latin letter between U+00C0 and U+017F, and of the capital sharp s.

@@ -37,7 +37,7 @@ pub(super) fn role(c: char) -> Role {
         | 0xFEFF
         | 0xE0000..=0xE0FFF => Role::Ignorable,
         // Half-width voicing marks and the vowels and finals of decomposed Hangul.
-        0xFF9E | 0xFF9F | 0x1160..=0x11FF | 0xD7B0..=0xD7FB | 0xFFC2..=0xFFDC => Role::Mark,
+        0xFF9E | 0xFF9F | 0x1160..=0x11FF | 0xD7B0..=0xD7FB => Role::Mark,
         _ if is_combining_mark(c) => Role::Mark,
         _ if !c.is_alphanumeric() => Role::Separator,
         0x0E00..=0x0EFF // Thai, Lao

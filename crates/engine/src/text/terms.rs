@@ -181,7 +181,8 @@ fn each_term_of_word(word: &WordRef<'_>, text: &str, visit: &mut impl FnMut(&str
         _ => visit(folded, Origin::Other),
     }
     if word.kind == WordKind::Word {
-        each_hump(&text[word.start..word.end], visit);
+        let written = &text[word.start..word.end];
+        each_hump(written.trim_end_matches(['+', '#']), visit);
     }
 }
 
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn words_are_stemmed_in_the_language_of_the_text() {
         let check = |text, language, expected: &str| {
-            assert_eq!(terms(text, language), expected, "{text:?}")
+            assert_eq!(terms(text, language), expected, "{text:?}");
         };
         check(
             "connected connections",
@@ -353,7 +354,7 @@ mod tests {
             assert!(
                 finds(query, text, Language::English),
                 "{query:?} in {text:?}"
-            )
+            );
         };
         check(
             "Downloads/transcripts",
