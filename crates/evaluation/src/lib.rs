@@ -7,6 +7,7 @@ mod dataset;
 mod error;
 pub mod generate;
 mod held_out;
+mod links;
 mod metrics;
 mod predictions;
 mod recursive_cte;
@@ -21,6 +22,7 @@ pub use dataset::{
 };
 pub use error::{Error, Result};
 pub use held_out::{HeldOut, hold_out, rank_held_out};
+pub use links::{FieldScore, LinkDifference, LinkReport, evaluate_links};
 pub use metrics::Metrics;
 pub use predictions::write_predictions;
 pub use recursive_cte::RecursiveCte;
