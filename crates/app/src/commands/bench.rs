@@ -11,6 +11,7 @@ mod planted;
 mod process;
 mod reindex;
 mod search;
+mod snapshot;
 mod workspace;
 
 use malha_evaluation::Error;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Cold(cold::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
+    /// Save and load the snapshot of a large graph
+    Snapshot(snapshot::Args),
     /// Peak memory of indexing and of searching, each in a process of its own
     Memory(memory::Args),
 }
@@ -45,6 +48,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Search(args) => search::run(&args, settings),
         Command::Cold(args) => cold::run(&args, settings),
         Command::Khop(args) => khop::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
         Command::Memory(args) => memory::run(&args),
     };
     let figures = figures.map_err(|error| match error.downcast::<Error>() {
