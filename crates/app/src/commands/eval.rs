@@ -2,6 +2,7 @@
 
 mod all;
 mod figures;
+mod links;
 mod retrieval;
 mod vault;
 
@@ -17,6 +18,8 @@ pub(crate) enum Command {
     Retrieval(Box<retrieval::Args>),
     /// Run the public data sets that docs/evaluation.md reports, one row a set and recipe
     All(all::Args),
+    /// Compare the links found in a vault with a reference made by another program
+    Links(links::Args),
     /// Ask which note each of your own links led to, in a copy of the vault without them
     Vault(vault::Args),
 }
@@ -25,6 +28,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
     let done = match command {
         Command::Retrieval(args) => retrieval::run(&args, settings),
         Command::All(args) => all::run(&args, settings),
+        Command::Links(args) => links::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),
     };
     done.map_err(|error| match error.downcast::<Error>() {
