@@ -4,6 +4,7 @@ pub mod chunking;
 mod engine;
 mod error;
 pub mod graph;
+mod pipeline;
 pub mod retrieval;
 pub mod sources;
 pub mod storage;

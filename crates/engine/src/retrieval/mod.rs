@@ -1,1 +1,10 @@
-//! Stub.
+//! Question to evidence: lanes, fusion, expansion, and the record of what ran.
+
+mod assemble;
+mod keyword;
+mod notes;
+mod quote;
+mod recipe;
+mod search;
+
+pub(crate) use search::{RankedGraph, Reader, search};

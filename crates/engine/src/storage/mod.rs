@@ -6,15 +6,26 @@
 
 mod backup;
 mod condition;
+mod chunk;
 mod digest;
+mod document;
+mod entity;
 mod file_system;
+pub(crate) mod full_text;
+mod graph_rows;
 mod lease;
+mod link;
+mod mention;
 mod migration;
 mod namespace;
+mod relation;
+mod run;
+mod source;
 mod sql;
 mod store;
 mod transaction;
 mod verify;
+mod view;
 
 pub use condition::Condition;
 pub use lease::WriteLease;
@@ -24,3 +35,14 @@ pub use sql::{SqlLimits, SqlOutcome};
 pub use store::{Store, StoreOptions};
 pub use transaction::{ReadTransaction, WriteTransaction};
 pub use verify::{Verification, Violation};
+
+pub(crate) use chunk::*;
+pub(crate) use document::*;
+pub(crate) use entity::*;
+pub(crate) use graph_rows::*;
+pub(crate) use link::*;
+pub(crate) use mention::*;
+pub(crate) use relation::*;
+pub(crate) use run::*;
+pub(crate) use source::*;
+pub(crate) use view::*;

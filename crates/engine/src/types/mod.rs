@@ -57,5 +57,5 @@ pub use search::{
     Connection, EntryEntity, Evidence, Lane, LaneRecord, LaneStatus, Mode, SearchRequest,
     SearchResponse,
 };
-pub use stats::Stats;
-pub use time::{Clock, DatePrecision, Timestamp, ValidDate};
+pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
+pub use time::{Clock, DatePrecision, SystemClock, Timestamp, ValidDate};

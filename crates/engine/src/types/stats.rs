@@ -20,3 +20,33 @@ pub struct Stats {
     pub store_bytes: u64,
     pub generation: u64,
 }
+
+/// What was left out or odd in a source, as the last run saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    pub severity: IssueSeverity,
+    pub uri: String,
+    /// Line in the file, from 1; 0 when the whole file is meant.
+    pub line: usize,
+    pub reason: String,
+}
+
+/// How bad an issue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueSeverity {
+    Skipped,
+    Warning,
+    Failed,
+}
+
+text_names!(IssueSeverity { Skipped => "skipped", Warning => "warning", Failed => "failed" });
+
+/// Rows of a user's own query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlRows {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<serde_json::Value>>,
+    /// There were more rows than the limit.
+    pub cut: bool,
+}

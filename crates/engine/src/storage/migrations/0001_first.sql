@@ -173,9 +173,14 @@ CREATE TABLE link (
     target TEXT NOT NULL,
     -- folded last segment of the target: what a new or vanished note is looked up by
     key TEXT NOT NULL,
+    -- the last segment as names are folded: an open link makes it a name
+    form TEXT NOT NULL,
     anchor TEXT,
     label TEXT,
     relation TEXT,
+    -- the line that holds the link: bytes [quote_start, quote_start + length of quote) of the document's text
+    quote_start INTEGER NOT NULL,
+    quote TEXT NOT NULL,
     -- resolved | unresolved | ambiguous | attachment | external
     status TEXT NOT NULL,
     rule TEXT,
@@ -185,6 +190,7 @@ CREATE TABLE link (
 );
 CREATE INDEX link_document ON link (document);
 CREATE INDEX link_key ON link (key);
+CREATE INDEX link_open ON link (form) WHERE status IN ('unresolved', 'ambiguous');
 CREATE INDEX link_resolved ON link (resolved) WHERE resolved IS NOT NULL;
 
 CREATE TABLE relation_type (

@@ -1,0 +1,48 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::types::LinkConvention;
+
+/// Checked settings of an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// Namespace that every operation works in.
+    pub namespace: String,
+    /// Chunk size and overlap in characters.
+    pub chunk_size: usize,
+    pub chunk_overlap: usize,
+    /// How long a writer waits for the lease of another one.
+    pub lease_wait: Duration,
+    /// Open a store that lies on a network file system, where locks may not hold.
+    pub allow_network_file_system: bool,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self {
+            namespace: "default".to_owned(),
+            chunk_size: 1200,
+            chunk_overlap: 200,
+            lease_wait: Duration::from_secs(10),
+            allow_network_file_system: false,
+        }
+    }
+}
+
+/// A folder or file to index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSpec {
+    pub root: PathBuf,
+    /// `None`: detected from marker files.
+    pub convention: Option<LinkConvention>,
+}
+
+/// A document handed over in memory: a corpus row, a note of another program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentInput {
+    /// Unique in the namespace; shown with the evidence.
+    pub uri: String,
+    /// May be empty.
+    pub title: String,
+    pub text: String,
+}

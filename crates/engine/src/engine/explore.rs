@@ -1,0 +1,202 @@
+//! Entities, neighbourhoods and paths as people and agents see them.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use crate::graph::{Edge, Graph, Moment, PathSearch, Traversal};
+use crate::storage::{self, EntityRow};
+use crate::text::{fold, squash};
+use crate::types::{
+    EntityId, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView, RelationTypeId, RelationView,
+};
+use crate::{Error, Result};
+
+/// Most passages shown for one relation.
+const EVIDENCE_SHOWN: usize = 5;
+
+/// What questions about the graph's structure read.
+pub(super) struct Explorer<'a> {
+    pub connection: &'a Connection,
+    pub namespace: i64,
+    pub graph: &'a Graph,
+    pub at: Moment,
+}
+
+impl Explorer<'_> {
+    pub(super) fn entity(&self, name: &str) -> Result<Vec<EntityView>> {
+        self.resolve(name)?.into_iter().map(|id| self.view(id)).collect()
+    }
+
+    pub(super) fn neighbors(&self, request: &NeighborRequest) -> Result<Neighborhood> {
+        let mut seeds: BTreeSet<u32> = BTreeSet::new();
+        for name in &request.seeds {
+            let found = self.known(name)?;
+            seeds.extend(found.into_iter().filter_map(|id| self.graph.entities.get(id)));
+        }
+        let relation_types = if request.relation_types.is_empty() {
+            None
+        } else {
+            Some(self.type_ids(&request.relation_types)?)
+        };
+        let traversal = Traversal {
+            max_hops: request.max_hops,
+            max_nodes: request.max_nodes,
+            direction: request.direction,
+            relation_types,
+            ..Traversal::new(seeds.into_iter().collect(), self.at)
+        };
+        let walked = traversal.run(&self.graph.relations);
+        let nodes = walked
+            .nodes
+            .iter()
+            .map(|node| {
+                Ok(NeighborView {
+                    depth: node.depth,
+                    entity: self.view(self.graph.entities.id(node.entity))?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        let relations = walked.edges.iter().map(|edge| self.relation(edge)).collect::<Result<_>>()?;
+        Ok(Neighborhood {
+            nodes,
+            relations,
+            cut: walked.cut,
+        })
+    }
+
+    pub(super) fn paths(&self, from: &str, to: &str, max_hops: u32, limit: usize) -> Result<Vec<PathView>> {
+        let (from, to) = (self.known(from)?, self.known(to)?);
+        let mut found = Vec::new();
+        for &start in &from {
+            for &end in &to {
+                let (Some(from), Some(to)) = (self.graph.entities.get(start), self.graph.entities.get(end)) else {
+                    continue;
+                };
+                let search = PathSearch {
+                    max_hops,
+                    limit,
+                    ..PathSearch::new(from, to, self.at)
+                };
+                found.extend(search.run(&self.graph.relations).paths);
+            }
+        }
+        found.sort_by(|a, b| {
+            (a.edges.len(), &a.nodes)
+                .cmp(&(b.edges.len(), &b.nodes))
+                .then(a.cost.total_cmp(&b.cost))
+        });
+        found
+            .iter()
+            .take(limit)
+            .map(|path| {
+                Ok(PathView {
+                    nodes: path
+                        .nodes
+                        .iter()
+                        .map(|&node| self.view(self.graph.entities.id(node)))
+                        .collect::<Result<_>>()?,
+                    relations: path.edges.iter().map(|edge| self.relation(edge)).collect::<Result<_>>()?,
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn hubs(&self, limit: usize) -> Result<Vec<EntityView>> {
+        crate::graph::hubs(self.graph, self.at, limit)
+            .into_iter()
+            .map(|(entity, _)| self.view(self.graph.entities.id(entity)))
+            .collect()
+    }
+
+    pub(super) fn orphans(&self) -> Result<Vec<EntityView>> {
+        let mut views = crate::graph::orphans(self.graph, self.at)
+            .map(|entity| self.view(self.graph.entities.id(entity)))
+            .collect::<Result<Vec<_>>>()?;
+        views.sort_by(|a, b| a.uri.cmp(&b.uri).then_with(|| a.name.cmp(&b.name)));
+        Ok(views)
+    }
+
+    /// The entities of a public id, an exact folded alias, a squashed alias, or else the best linked ones.
+    fn resolve(&self, name: &str) -> Result<Vec<EntityId>> {
+        if let Some(row) = storage::entity_by_public_id(self.connection, self.namespace, name)? {
+            return Ok(vec![row.id]);
+        }
+        if let Some(document) = storage::document_by_uri(self.connection, self.namespace, name)? {
+            return Ok(vec![document.entity]);
+        }
+        let exact = storage::entities_of_form(self.connection, self.namespace, &fold(name))?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        storage::entities_of_squashed(self.connection, self.namespace, &squash(name))
+    }
+
+    fn known(&self, name: &str) -> Result<Vec<EntityId>> {
+        let found = self.resolve(name)?;
+        if found.is_empty() {
+            return Err(Error::NotFound {
+                kind: "entity",
+                name: name.to_owned(),
+            });
+        }
+        Ok(found)
+    }
+
+    fn type_ids(&self, names: &[String]) -> Result<Vec<RelationTypeId>> {
+        let mut ids = Vec::new();
+        for name in names {
+            let found = storage::relation_types_of(self.connection, self.namespace, name)?;
+            if found.is_empty() {
+                return Err(Error::NotFound {
+                    kind: "relation type",
+                    name: name.clone(),
+                });
+            }
+            ids.extend(found);
+        }
+        Ok(ids)
+    }
+
+    fn view(&self, id: EntityId) -> Result<EntityView> {
+        let row: EntityRow = storage::entity(self.connection, id)?;
+        let mut aliases: Vec<String> = storage::aliases_of_entity(self.connection, id)?
+            .into_iter()
+            .map(|alias| alias.written)
+            .filter(|written| *written != row.name)
+            .collect();
+        aliases.sort();
+        aliases.dedup();
+        let index = self.graph.entities.get(id);
+        let uri = storage::documents_of_entity(self.connection, id)?
+            .into_iter()
+            .next()
+            .map(|document| document.uri);
+        Ok(EntityView {
+            public_id: row.public_id,
+            kind: row.kind,
+            types: storage::types_of_entity(self.connection, id)?,
+            name: row.name,
+            description: row.description,
+            aliases,
+            uri,
+            degree: index.map_or(0, |index| self.graph.relations.degree(index, self.at)),
+            mentions: index.map_or(0, |index| self.graph.mentions.chunks(index).len() as u32),
+        })
+    }
+
+    fn relation(&self, edge: &Edge) -> Result<RelationView> {
+        let source = storage::entity(self.connection, self.graph.entities.id(edge.source))?;
+        let target = storage::entity(self.connection, self.graph.entities.id(edge.target))?;
+        let type_id = self.graph.relations.type_ids()[edge.relation_type as usize];
+        Ok(RelationView {
+            source: source.name,
+            source_id: source.public_id,
+            relation_type: storage::relation_type_name(self.connection, type_id)?,
+            target: target.name,
+            target_id: target.public_id,
+            weight: f64::from(edge.weight),
+            evidence: storage::evidence_of_relation(self.connection, edge.relation, EVIDENCE_SHOWN)?,
+        })
+    }
+}

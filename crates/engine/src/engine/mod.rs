@@ -1,0 +1,294 @@
+//! The front door: one store, its indexing runs and its questions.
+
+mod cache;
+mod config;
+mod explore;
+mod progress;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use self::config::{DocumentInput, EngineConfig, SourceSpec};
+pub use self::progress::{Progress, Stage};
+use crate::graph::{Graph, Moment};
+use crate::pipeline::{self, Job};
+use crate::retrieval::{self, RankedGraph, Reader};
+use crate::storage::{self, SqlLimits, Store, StoreOptions};
+use crate::types::{
+    Clock, EntityView, IngestReport, Issue, Namespace, NeighborRequest, Neighborhood, OpenLink, PathView, SearchRequest,
+    SearchResponse, SqlRows, Stats, SystemClock,
+};
+use crate::{Error, Result};
+
+/// A store with its caches: index it, ask it.
+///
+/// Sharable between threads; each call takes the one connection, so processes and threads that want to
+/// read at the same time open an engine each.
+pub struct Engine {
+    config: EngineConfig,
+    namespace: Namespace,
+    clock: Box<dyn Clock>,
+    store: Mutex<Store>,
+    graph: Mutex<Option<Arc<RankedGraph>>>,
+}
+
+impl Engine {
+    /// Opens the store at `path`, creating it if it is not there.
+    pub fn create(path: &Path, config: EngineConfig) -> Result<Self> {
+        let store = Store::create_or_open_with(path, store_options(&config))?;
+        Self::with_store(store, config)
+    }
+
+    /// Opens the existing store at `path`.
+    pub fn open(path: &Path, config: EngineConfig) -> Result<Self> {
+        let store = Store::open_with(path, store_options(&config))?;
+        Self::with_store(store, config)
+    }
+
+    /// Opens the existing store at `path` without ever writing to it.
+    pub fn open_read_only(path: &Path, config: EngineConfig) -> Result<Self> {
+        Self::with_store(Store::open_read_only(path)?, config)
+    }
+
+    /// A store that lives in memory, for tests and evaluation.
+    pub fn in_memory(config: EngineConfig) -> Result<Self> {
+        Self::with_store(Store::in_memory()?, config)
+    }
+
+    fn with_store(store: Store, config: EngineConfig) -> Result<Self> {
+        Ok(Self {
+            namespace: Namespace::new(&config.namespace)?,
+            config,
+            clock: Box::new(SystemClock),
+            store: Mutex::new(store),
+            graph: Mutex::new(None),
+        })
+    }
+
+    /// The same engine with another source of "now".
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// The settings it was opened with.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// Brings the store up to date with these sources; only what changed is read.
+    /// With no sources given, every source indexed before is brought up to date.
+    ///
+    /// # Errors
+    /// A source that is not there, a busy store ([`Error::Busy`]), an interrupted run ([`Error::Interrupted`]).
+    /// Files that cannot be read are in the report, not errors.
+    pub fn index(&self, sources: &[SourceSpec], progress: &dyn Progress) -> Result<IngestReport> {
+        self.run(progress, |job| pipeline::index_sources(job, sources))
+    }
+
+    /// Makes the in-memory source `label` hold exactly these documents.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when two documents share a uri; otherwise as [`Engine::index`].
+    pub fn index_documents(
+        &self,
+        label: &str,
+        documents: &[DocumentInput],
+        progress: &dyn Progress,
+    ) -> Result<IngestReport> {
+        self.run(progress, |job| pipeline::index_documents(job, label, documents))
+    }
+
+    fn run(
+        &self,
+        progress: &dyn Progress,
+        pipeline: impl FnOnce(&Job<'_>) -> Result<IngestReport>,
+    ) -> Result<IngestReport> {
+        let store = self.store();
+        let job = Job {
+            store: &store,
+            config: &self.config,
+            namespace: &self.namespace,
+            clock: &*self.clock,
+            progress,
+        };
+        let report = pipeline(&job)?;
+        progress.stage(Stage::Snapshot, 0);
+        self.ranked_graph(&store)?;
+        Ok(report)
+    }
+
+    /// The folders and files indexed so far, by label.
+    pub fn sources(&self) -> Result<Vec<SourceSpec>> {
+        let store = self.store();
+        let Some(namespace) = store.namespace(&self.namespace)? else {
+            return Ok(Vec::new());
+        };
+        pipeline::known_sources(store.connection(), namespace.0)
+    }
+
+    /// What was left out or odd, as the last run of each source saw it.
+    pub fn issues(&self) -> Result<Vec<Issue>> {
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(namespace) => storage::issues(store.connection(), namespace.0),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Number of files that are new, gone, or changed by size or time since they were indexed.
+    pub fn stale(&self) -> Result<usize> {
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(namespace) => pipeline::count_stale(store.connection(), namespace.0),
+            None => Ok(0),
+        }
+    }
+
+    /// Ranked evidence for a question. A store without content gives no results, never an error.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
+        if request.limit == 0 {
+            return Err(Error::Usage("the limit must be at least 1".to_owned()));
+        }
+        let store = self.store();
+        let graph = self.ranked_graph(&store)?;
+        let namespace = store.namespace(&self.namespace)?.map_or(0, |namespace| namespace.0);
+        let connection = store.connection();
+        let reader = Reader {
+            connection,
+            namespace,
+            graph: &graph,
+            languages: storage::known_languages(connection, namespace)?,
+        };
+        retrieval::search(&reader, request)
+    }
+
+    /// The entities a name, alias or public id stands for, best first; empty when none.
+    pub fn entity(&self, name: &str) -> Result<Vec<EntityView>> {
+        self.explore(|explorer| explorer.entity(name))
+    }
+
+    /// The k-hop neighbourhood.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when a seed is unknown.
+    pub fn neighbors(&self, request: &NeighborRequest) -> Result<Neighborhood> {
+        self.explore(|explorer| explorer.neighbors(request))
+    }
+
+    /// Up to `limit` shortest paths of at most `max_hops` relations between two entities.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when one of them is unknown.
+    pub fn paths(&self, from: &str, to: &str, max_hops: u32, limit: usize) -> Result<Vec<PathView>> {
+        self.explore(|explorer| explorer.paths(from, to, max_hops, limit))
+    }
+
+    /// The entities of highest degree.
+    pub fn hubs(&self, limit: usize) -> Result<Vec<EntityView>> {
+        self.explore(|explorer| explorer.hubs(limit))
+    }
+
+    /// Notes without any relation.
+    pub fn orphans(&self) -> Result<Vec<EntityView>> {
+        self.explore(|explorer| explorer.orphans())
+    }
+
+    /// Links that point to no note, or to several.
+    pub fn open_links(&self) -> Result<Vec<OpenLink>> {
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(namespace) => storage::open_links(store.connection(), namespace.0),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Counts of what is current.
+    pub fn stats(&self) -> Result<Stats> {
+        let store = self.store();
+        let mut stats = match store.namespace(&self.namespace)? {
+            Some(namespace) => storage::stats(store.connection(), namespace.0)?,
+            None => Stats::default(),
+        };
+        stats.generation = store.generation()?;
+        stats.store_bytes = store
+            .path()
+            .and_then(|path| path.metadata().ok())
+            .map_or(0, |file| file.len());
+        Ok(stats)
+    }
+
+    /// One line that depends only on the current content.
+    pub fn digest(&self) -> Result<String> {
+        self.store().digest(&self.namespace)
+    }
+
+    /// Writes a compact copy of the store. Returns its size in bytes.
+    ///
+    /// # Errors
+    /// A file that is there already.
+    pub fn backup(&self, target: &Path) -> Result<u64> {
+        self.store().backup(target)
+    }
+
+    /// Runs one reading statement of the user's own. The engine must have been opened read-only.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for statements that would write or that take too long.
+    pub fn sql(&self, query: &str) -> Result<SqlRows> {
+        let mut rows = SqlRows::default();
+        let outcome = self.store().sql(query, SqlLimits::default(), || false, |_, row| {
+            rows.rows.push(row);
+            Ok(())
+        })?;
+        rows.columns = outcome.columns;
+        rows.cut = outcome.truncated;
+        Ok(rows)
+    }
+
+    fn explore<T>(&self, question: impl FnOnce(&explore::Explorer<'_>) -> Result<T>) -> Result<T> {
+        let store = self.store();
+        let ranked = self.ranked_graph(&store)?;
+        let explorer = explore::Explorer {
+            connection: store.connection(),
+            namespace: store.namespace(&self.namespace)?.map_or(0, |namespace| namespace.0),
+            graph: &ranked.graph,
+            at: Moment::present(self.clock.now()),
+        };
+        question(&explorer)
+    }
+
+    /// The graph of the store's present generation: the one in memory, the snapshot, or built anew.
+    fn ranked_graph(&self, store: &Store) -> Result<Arc<RankedGraph>> {
+        let generation = store.generation()?;
+        let mut slot = lock(&self.graph);
+        if let Some(graph) = slot.as_ref()
+            && graph.graph.generation == generation
+        {
+            return Ok(Arc::clone(graph));
+        }
+        let graph = match store.namespace(&self.namespace)? {
+            Some(namespace) => cache::load_or_build(store, namespace.0, generation)?,
+            None => Graph::empty(generation),
+        };
+        let ranked = Arc::new(RankedGraph::new(graph));
+        *slot = Some(Arc::clone(&ranked));
+        Ok(ranked)
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        lock(&self.store)
+    }
+}
+
+/// A panic in another thread left at worst an open transaction, which was rolled back when it unwound.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const fn store_options(config: &EngineConfig) -> StoreOptions {
+    StoreOptions {
+        allow_network_file_system: config.allow_network_file_system,
+    }
+}

@@ -1,0 +1,337 @@
+//! The indexing stages as a list: scan, read, save, resolve, name, match, relate, snapshot.
+//!
+//! One list for the first run and for every update. A small update is one transaction. A large one
+//! saves its files in batches under a flag, and then derives everything anew in one last transaction
+//! that takes the flag away; a run that finds the flag finishes that work first.
+
+mod links;
+mod names;
+mod prepare;
+mod save;
+mod scan;
+mod title;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::mpsc::sync_channel;
+
+use rayon::prelude::*;
+use rusqlite::Connection;
+
+use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
+pub(crate) use self::scan::{count_stale, known_sources};
+use self::scan::{Plan, Removed};
+use crate::chunking::{ChunkOptions, ChunkUnit};
+use crate::engine::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};
+use crate::storage::{self, Store, WriteLease};
+use crate::text::Tokenizer;
+use crate::types::{
+    ChunkId, Clock, DocumentId, EntityId, IngestReport, LinkConvention, Namespace, Timestamp,
+};
+use crate::{Error, Result};
+
+/// Changes what a run makes of the same files: part of the settings that force a full run.
+const PIPELINE_VERSION: u32 = 1;
+/// Files and bytes of one batch.
+const BATCH_FILES: usize = 256;
+const BATCH_BYTES: u64 = 4 << 20;
+/// A run that touches more files than this, and more than [`LARGE_SHARE`] of them, is a large one.
+const LARGE_FILES: usize = 64;
+const LARGE_SHARE: f64 = 0.05;
+
+/// What a run works with.
+pub(crate) struct Job<'a> {
+    pub store: &'a Store,
+    pub config: &'a EngineConfig,
+    pub namespace: &'a Namespace,
+    pub clock: &'a dyn Clock,
+    pub progress: &'a dyn Progress,
+}
+
+/// What the stages of one transaction see.
+pub(crate) struct Scope<'a> {
+    pub connection: &'a Connection,
+    pub namespace: i64,
+    pub namespace_name: &'a str,
+    pub now: Timestamp,
+    /// Label and convention of each source, longest label first.
+    pub conventions: &'a [(String, LinkConvention)],
+}
+
+impl Scope<'_> {
+    /// Link syntax of the source that a document belongs to.
+    fn convention_of(&self, uri: &str) -> LinkConvention {
+        self.conventions
+            .iter()
+            .find(|(label, _)| {
+                label.is_empty() || uri.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+            .map_or(LinkConvention::default(), |(_, convention)| *convention)
+    }
+}
+
+/// What a run has touched so far: later stages look only there.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// Everything derived is computed anew; the sets below stay small.
+    pub bulk: bool,
+    pub report: IngestReport,
+    /// Documents that were added or changed, or whose links resolve differently.
+    pub documents: BTreeSet<DocumentId>,
+    /// Documents that moved or went: links that resolved to them are looked at.
+    pub moved_documents: BTreeSet<DocumentId>,
+    /// Entities of documents that changed or went.
+    pub entities: BTreeSet<EntityId>,
+    /// Link keys under which a note or attachment appeared, moved or went.
+    pub link_keys: BTreeSet<String>,
+    /// Folded forms that may start or stop being a name.
+    pub forms: BTreeSet<String>,
+    /// Folded forms whose owners changed: chunks that hold them are matched again.
+    pub owner_forms: BTreeSet<String>,
+    pub tags: BTreeSet<String>,
+    pub chunks: BTreeSet<ChunkId>,
+    pub retired_chunks: Vec<ChunkId>,
+    /// Changes of how often a name, in this spelling, was discovered.
+    pub name_counts: BTreeMap<(String, String), i64>,
+}
+
+impl Changes {
+    fn touch_form(&mut self, form: String) {
+        if !self.bulk && !form.is_empty() {
+            self.forms.insert(form);
+        }
+    }
+
+    fn change_owner(&mut self, form: &str) {
+        if !self.bulk {
+            self.forms.insert(form.to_owned());
+            self.owner_forms.insert(form.to_owned());
+        }
+    }
+
+    fn count_name(&mut self, folded: String, written: String, change: i64) {
+        self.touch_form(folded.clone());
+        *self.name_counts.entry((folded, written)).or_default() += change;
+    }
+
+    /// A note or attachment appeared at, or went from, this uri.
+    fn note_moved(&mut self, uri: &str) {
+        if !self.bulk {
+            self.link_keys.extend(links::keys_of_uri(uri));
+        }
+    }
+}
+
+/// Brings the store up to date with folders and files; with none given, with every known source.
+pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<IngestReport> {
+    let lease = take_lease(job)?;
+    job.progress.stage(Stage::Walk, 0);
+    let plan = scan::scan_sources(job, &lease, specs)?;
+    run(job, &lease, plan)
+}
+
+/// Makes the source `label` hold exactly these documents.
+pub(crate) fn index_documents(job: &Job<'_>, label: &str, documents: &[DocumentInput]) -> Result<IngestReport> {
+    let lease = take_lease(job)?;
+    let plan = scan::scan_documents(job, &lease, label, documents)?;
+    run(job, &lease, plan)
+}
+
+fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
+    job.store.write_lease("malha index", job.config.lease_wait)
+}
+
+fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<IngestReport> {
+    let started = job.clock.now();
+    let chunking = ChunkOptions::new(job.config.chunk_size, job.config.chunk_overlap, ChunkUnit::Characters)?;
+    let touched = plan.candidates.len() + plan.removed.len();
+    let bulk = plan.pending || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);
+    let mut changes = Changes {
+        bulk,
+        report: plan.report.clone(),
+        ..Changes::default()
+    };
+    changes.link_keys.extend(plan.link_keys.iter().cloned());
+    let is_idle = touched == 0 && plan.is_settled && !plan.pending;
+    if !is_idle {
+        job.progress.stage(Stage::Read, plan.candidates.len());
+        if bulk {
+            run_large(job, lease, &plan, &chunking, &mut changes)?;
+        } else {
+            run_small(job, lease, &plan, &chunking, &mut changes)?;
+        }
+    }
+    let mut report = changes.report;
+    report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;
+    let transaction = lease.transaction()?;
+    storage::save_run(transaction.connection(), started, job.clock.now(), &report)?;
+    transaction.commit_bookkeeping()?;
+    Ok(report)
+}
+
+/// Reads first, then saves and derives in one transaction.
+fn run_small(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    plan: &Plan,
+    chunking: &ChunkOptions,
+    changes: &mut Changes,
+) -> Result<()> {
+    let prepared: Vec<Prepared> = plan
+        .candidates
+        .par_iter()
+        .map_init(Tokenizer::default, |tokenizer, candidate| {
+            prepare(candidate, chunking, plan.reading_of(candidate.source), tokenizer)
+        })
+        .collect();
+    if job.progress.interrupted() {
+        return Err(Error::Interrupted);
+    }
+    let transaction = lease.transaction()?;
+    let scope = plan.scope(transaction.connection());
+    let mut removed = MovedFiles::new(&plan.removed);
+    plan.save_settings(&scope)?;
+    let mut content_changed = !plan.removed.is_empty() || !plan.is_settled;
+    for file in prepared {
+        content_changed |= !matches!(file.outcome, Outcome::Unchanged);
+        save_one(&scope, plan, changes, &mut removed, file)?;
+        job.progress.advance(1);
+    }
+    remove_rest(&scope, changes, removed)?;
+    if !content_changed {
+        return transaction.commit_bookkeeping();
+    }
+    save::refresh_entities(&scope, changes)?;
+    links::resolve(&scope, changes)?;
+    job.progress.stage(Stage::Match, 0);
+    names::update(&scope, changes)?;
+    job.progress.stage(Stage::Relate, 0);
+    links::relate(&scope, changes)?;
+    storage::save_languages(scope.connection, scope.namespace)?;
+    transaction.commit()
+}
+
+/// Saves in batches, then derives everything anew.
+fn run_large(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    plan: &Plan,
+    chunking: &ChunkOptions,
+    changes: &mut Changes,
+) -> Result<()> {
+    let transaction = lease.transaction()?;
+    storage::set_pending(transaction.connection(), plan.namespace, true)?;
+    plan.save_settings(&plan.scope(transaction.connection()))?;
+    transaction.commit()?;
+    let mut removed = MovedFiles::new(&plan.removed);
+    let batches = batches_of(&plan.candidates);
+    let (sender, receiver) = sync_channel::<Vec<Prepared>>(2);
+    std::thread::scope(|threads| -> Result<()> {
+        threads.spawn(move || {
+            for batch in batches {
+                let prepared = batch
+                    .par_iter()
+                    .map_init(Tokenizer::default, |tokenizer, candidate| {
+                        prepare(candidate, chunking, plan.reading_of(candidate.source), tokenizer)
+                    })
+                    .collect();
+                // The receiver is gone when saving failed or was interrupted.
+                if sender.send(prepared).is_err() {
+                    break;
+                }
+            }
+        });
+        for batch in receiver {
+            let transaction = lease.transaction()?;
+            let scope = plan.scope(transaction.connection());
+            for file in batch {
+                save_one(&scope, plan, changes, &mut removed, file)?;
+                job.progress.advance(1);
+            }
+            save::refresh_entities(&scope, changes)?;
+            changes.entities.clear();
+            changes.documents.clear();
+            transaction.commit()?;
+            if job.progress.interrupted() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    })?;
+
+    let transaction = lease.transaction()?;
+    let scope = plan.scope(transaction.connection());
+    remove_rest(&scope, changes, removed)?;
+    save::refresh_entities(&scope, changes)?;
+    links::resolve(&scope, changes)?;
+    job.progress.stage(Stage::Match, storage::count_chunks(scope.connection, scope.namespace)?);
+    names::rebuild(&scope, changes, job.progress)?;
+    job.progress.stage(Stage::Relate, 0);
+    links::relate(&scope, changes)?;
+    storage::save_languages(scope.connection, scope.namespace)?;
+    storage::set_pending(scope.connection, scope.namespace, false)?;
+    transaction.commit()
+}
+
+/// Files that are gone, until a new file turns out to be one of them under another name.
+struct MovedFiles<'a> {
+    by_hash: BTreeMap<&'a [u8], VecDeque<&'a Removed>>,
+}
+
+impl<'a> MovedFiles<'a> {
+    fn new(removed: &'a [Removed]) -> Self {
+        let mut by_hash: BTreeMap<&[u8], VecDeque<&Removed>> = BTreeMap::new();
+        for file in removed {
+            by_hash.entry(&file.hash).or_default().push_back(file);
+        }
+        Self { by_hash }
+    }
+
+    /// The first file of this source and content that is gone and not taken yet.
+    fn take(&mut self, source: i64, hash: &[u8]) -> Option<&'a Removed> {
+        let files = self.by_hash.get_mut(hash)?;
+        let position = files.iter().position(|file| file.source == source)?;
+        files.remove(position)
+    }
+}
+
+fn save_one(
+    scope: &Scope<'_>,
+    plan: &Plan,
+    changes: &mut Changes,
+    removed: &mut MovedFiles<'_>,
+    file: Prepared,
+) -> Result<()> {
+    let is_new = plan.is_new(&file);
+    let moved_from = if is_new { removed.take(file.source, &file.hash) } else { None };
+    let has_rows = !is_new || plan.was_absorbed(file.source);
+    save::save_file(scope, changes, file, has_rows, moved_from.map(|file| file.path.as_str()))
+}
+
+fn remove_rest(scope: &Scope<'_>, changes: &mut Changes, removed: MovedFiles<'_>) -> Result<()> {
+    let mut files: Vec<&Removed> = removed.by_hash.into_values().flatten().collect();
+    files.sort_by_key(|file| (file.source, &file.path));
+    for file in files {
+        save::remove_file(scope, changes, file.source, &file.path)?;
+    }
+    Ok(())
+}
+
+fn batches_of(candidates: &[Candidate]) -> Vec<&[Candidate]> {
+    let mut batches = Vec::new();
+    let mut rest = candidates;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let full = rest.iter().position(|candidate| {
+            bytes += match &candidate.content {
+                Content::File { .. } => candidate.size,
+                Content::Given { text, .. } => text.len() as u64,
+            };
+            bytes > BATCH_BYTES
+        });
+        let length = full.map_or(rest.len(), |at| at.max(1)).min(BATCH_FILES);
+        let (batch, tail) = rest.split_at(length);
+        batches.push(batch);
+        rest = tail;
+    }
+    batches
+}

@@ -1,0 +1,419 @@
+//! Prepared documents into rows: what is the same stays, what is new is added, what is gone is closed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+
+use super::names::distinct_names;
+use super::prepare::{Outcome, Prepared, PreparedDocument, observed_at};
+use super::title::{document_aliases, is_shared_title, last_segment};
+use super::{Changes, Scope};
+use crate::Result;
+use crate::graph::{link_key, quote_span};
+use crate::storage::{
+    self, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace, chunks_of_document, documents_of_file,
+};
+use crate::text::fold;
+use crate::types::{Alias, AliasSource, DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId, TextOrigin};
+
+/// Saves one file: its row, its issues, its documents.
+/// `has_rows`: an earlier run may have left rows of it; `moved_from` names the path it had before, when its content was seen to move.
+pub(super) fn save_file(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    prepared: Prepared,
+    has_rows: bool,
+    moved_from: Option<&str>,
+) -> Result<()> {
+    let connection = scope.connection;
+    let Prepared {
+        source,
+        path,
+        size,
+        mtime_ns,
+        hash,
+        outcome,
+    } = prepared;
+    let Outcome::Read {
+        documents,
+        failures,
+        skipped,
+    } = outcome
+    else {
+        changes.report.unchanged += 1;
+        return storage::touch_file(connection, source, &path, size, mtime_ns);
+    };
+    if let Some(old_path) = moved_from {
+        storage::remove_file(connection, source, old_path)?;
+    } else if has_rows {
+        storage::clear_issues(connection, source, &path)?;
+    }
+    let status = match (documents.is_empty(), failures.is_empty()) {
+        (false, _) => FileStatus::Indexed,
+        (true, false) => FileStatus::Failed,
+        (true, true) => FileStatus::Skipped,
+    };
+    let file = FileRow {
+        path: path.clone(),
+        size,
+        mtime_ns,
+        content_hash: hash,
+        status,
+    };
+    storage::save_file(connection, source, &file)?;
+    save_issues(connection, changes, source, &path, &documents, failures, skipped)?;
+
+    let existing = match moved_from {
+        Some(old_path) => documents_of_file(connection, source, old_path)?,
+        None if has_rows => documents_of_file(connection, source, &path)?,
+        None => Vec::new(),
+    };
+    let mut existing: BTreeMap<String, DocumentRow> = existing
+        .into_iter()
+        .map(|row| (fragment_of(&row.uri).to_owned(), row))
+        .collect();
+    let place = Place {
+        source,
+        path: &path,
+        mtime_ns,
+    };
+    for document in documents {
+        let old = existing.remove(&document.parsed.fragment);
+        match (&old, moved_from) {
+            (Some(_), Some(_)) => changes.report.renamed += 1,
+            (Some(_), None) => changes.report.changed += 1,
+            (None, _) => changes.report.added += 1,
+        }
+        save_document(scope, changes, &place, &document, old)?;
+    }
+    for row in existing.into_values() {
+        changes.report.removed += 1;
+        retire_document(scope, changes, &row)?;
+    }
+    Ok(())
+}
+
+/// Closes every document of a file that is gone.
+pub(super) fn remove_file(scope: &Scope<'_>, changes: &mut Changes, source: i64, path: &str) -> Result<()> {
+    for row in documents_of_file(scope.connection, source, path)? {
+        changes.report.removed += 1;
+        retire_document(scope, changes, &row)?;
+    }
+    storage::remove_file(scope.connection, source, path)
+}
+
+struct Place<'a> {
+    source: i64,
+    path: &'a str,
+    mtime_ns: i64,
+}
+
+fn fragment_of(uri: &str) -> &str {
+    uri.split_once('#').map_or("", |(_, fragment)| fragment)
+}
+
+fn save_issues(
+    connection: &Connection,
+    changes: &mut Changes,
+    source: i64,
+    path: &str,
+    documents: &[PreparedDocument],
+    failures: Vec<ItemFailure>,
+    skipped: Vec<crate::types::Skipped>,
+) -> Result<()> {
+    let mut ordinal = 0;
+    let mut add = |severity, line, reason: &str| {
+        ordinal += 1;
+        storage::add_issue(connection, source, path, ordinal, severity, line, reason)
+    };
+    for failure in &failures {
+        add(IssueSeverity::Failed, failure.line, &failure.reason)?;
+    }
+    for skip in &skipped {
+        add(IssueSeverity::Skipped, 0, &skip.reason)?;
+    }
+    for document in documents {
+        for warning in &document.parsed.warnings {
+            add(IssueSeverity::Warning, warning.line, &warning.message)?;
+            changes.report.warnings.push(ItemFailure {
+                uri: document.uri.clone(),
+                line: warning.line,
+                reason: warning.message.clone(),
+            });
+        }
+    }
+    changes.report.failed.extend(failures);
+    changes.report.skipped.extend(skipped);
+    Ok(())
+}
+
+fn save_document(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    place: &Place<'_>,
+    document: &PreparedDocument,
+    old: Option<DocumentRow>,
+) -> Result<()> {
+    let connection = scope.connection;
+    let parsed = &document.parsed;
+    let entity = entity_of(scope, document, old.as_ref())?;
+    let front_matter = (!parsed.front_matter.is_null()).then(|| parsed.front_matter.to_string());
+    let aliases = (!parsed.aliases.is_empty()).then(|| serde_json::Value::from(parsed.aliases.clone()).to_string());
+    let values = DocumentValues {
+        uri: &document.uri,
+        source: place.source,
+        path: place.path,
+        entity,
+        title: &parsed.title,
+        kind: parsed.kind,
+        language: document.language,
+        content_hash: &document.hash,
+        front_matter: front_matter.as_deref(),
+        aliases: aliases.as_deref(),
+        text: (parsed.origin == TextOrigin::Extracted).then_some(parsed.text.as_str()),
+        valid_from: parsed.date.as_ref().map(|(date, _)| (date.start, date.written.as_str())),
+        observed_at: Some(observed_at(place.mtime_ns)),
+    };
+    let id = if let Some(row) = &old {
+        note_vanishing_links(connection, changes, row.id)?;
+        if row.entity != entity {
+            changes.entities.insert(row.entity);
+        }
+        if row.uri != document.uri {
+            changes.note_moved(&row.uri);
+            changes.note_moved(&document.uri);
+            changes.moved_documents.insert(row.id);
+        }
+        for alias in row.aliases.iter().chain(&parsed.aliases) {
+            changes.note_moved(alias);
+        }
+        changes.tags.extend(storage::tags_of_document(connection, row.id)?);
+        storage::update_document(connection, row.id, &values)?;
+        storage::delete_links(connection, row.id)?;
+        row.id
+    } else {
+        changes.note_moved(&document.uri);
+        for alias in &parsed.aliases {
+            changes.note_moved(alias);
+        }
+        let public_id = PublicId::new(scope.namespace_name, "document", &document.uri);
+        storage::insert_document(connection, scope.namespace, &public_id, &values, scope.now)?
+    };
+    changes.documents.insert(id);
+    changes.entities.insert(entity);
+
+    for (link, line) in parsed.links.iter().zip(&document.link_lines) {
+        let key = link_key(&link.target);
+        let form = fold(last_segment(&link.target));
+        let quote = quote_span(&parsed.text, link.start..link.end);
+        let place = LinkPlace {
+            line: *line,
+            quote_start: quote.start,
+            quote: &parsed.text[quote],
+        };
+        storage::insert_link(connection, id, &place, (&key, &form), link)?;
+        changes.touch_form(form);
+    }
+    if !parsed.tags.is_empty() || old.is_some() {
+        let tags: Vec<(String, String)> = parsed
+            .tags
+            .iter()
+            .map(|tag| (fold(tag), tag.clone()))
+            .filter(|(folded, _)| !folded.is_empty())
+            .collect();
+        changes.tags.extend(tags.iter().map(|(folded, _)| folded.clone()));
+        storage::save_tags(connection, id, &tags)?;
+    }
+    save_chunks(scope, changes, document, id, old.as_ref())
+}
+
+/// The entity that stands for the document: the one it had, the one its title shares with other rows,
+/// or a new one under its uri.
+fn entity_of(scope: &Scope<'_>, document: &PreparedDocument, old: Option<&DocumentRow>) -> Result<EntityId> {
+    let connection = scope.connection;
+    let namespace = (scope.namespace, scope.namespace_name);
+    let title = &document.parsed.title;
+    if is_shared_title(document.parsed.kind, title) {
+        let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Title, &fold(title), title, scope.now)?;
+        return Ok(id);
+    }
+    if let Some(row) = old
+        && !is_shared_title(row.kind, &row.title)
+    {
+        return Ok(row.entity);
+    }
+    // A note that moved away keeps the entity of this uri; a newcomer then gets the next key.
+    let mut key = document.uri.clone();
+    let mut number = 1;
+    while let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Note, &key)? {
+        if storage::documents_of_entity(connection, row.id)?.is_empty() {
+            break;
+        }
+        number += 1;
+        key = format!("{}#{number}", document.uri);
+    }
+    let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Note, &key, title, scope.now)?;
+    Ok(id)
+}
+
+fn save_chunks(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    document: &PreparedDocument,
+    id: DocumentId,
+    old: Option<&DocumentRow>,
+) -> Result<()> {
+    let connection = scope.connection;
+    let mut kept: FxHashMap<Vec<u8>, Vec<ChunkRow>> = FxHashMap::default();
+    if old.is_some() {
+        // Reversed, so that `pop` gives equal chunks back in their order.
+        for row in chunks_of_document(connection, id)?.into_iter().rev() {
+            kept.entry(row.hash.clone()).or_default().push(row);
+        }
+    }
+    for (ordinal, chunk) in document.chunks.iter().enumerate() {
+        let draft = &chunk.draft;
+        if let Some(row) = kept.get_mut(&chunk.hash).and_then(Vec::pop) {
+            if (row.ordinal, row.start, row.end, row.line) != (ordinal, draft.start, draft.end, draft.line) {
+                storage::move_chunk(connection, row.id, ordinal, draft)?;
+            }
+            continue;
+        }
+        let text = &document.parsed.text[draft.start..draft.end];
+        let chunk_id = storage::insert_chunk(connection, id, ordinal, draft, text, &chunk.hash, scope.now)?;
+        storage::full_text::insert(
+            connection,
+            chunk_id,
+            &document.title_terms,
+            &chunk.heading_terms,
+            &chunk.body_terms,
+        )?;
+        changes.report.chunks_added += 1;
+        if !changes.bulk {
+            changes.chunks.insert(chunk_id);
+            for (folded, written) in distinct_names(text, document.language) {
+                changes.count_name(folded, written, 1);
+            }
+        }
+    }
+    let mut gone: Vec<ChunkRow> = kept.into_values().flatten().collect();
+    gone.sort_by_key(|row| row.id);
+    for row in gone {
+        retire_chunk(scope, changes, &row)?;
+    }
+    Ok(())
+}
+
+fn retire_chunk(scope: &Scope<'_>, changes: &mut Changes, row: &ChunkRow) -> Result<()> {
+    if !changes.bulk {
+        let old = storage::chunk_text(scope.connection, row.id)?;
+        for (folded, written) in distinct_names(&old.text, old.language) {
+            changes.count_name(folded, written, -1);
+        }
+        changes.chunks.remove(&row.id);
+    }
+    changes.retired_chunks.push(row.id);
+    changes.report.chunks_closed += 1;
+    storage::full_text::delete(scope.connection, row.id)?;
+    storage::retire_chunk(scope.connection, row.id, scope.now)
+}
+
+fn retire_document(scope: &Scope<'_>, changes: &mut Changes, row: &DocumentRow) -> Result<()> {
+    let connection = scope.connection;
+    for chunk in chunks_of_document(connection, row.id)? {
+        retire_chunk(scope, changes, &chunk)?;
+    }
+    note_vanishing_links(connection, changes, row.id)?;
+    storage::delete_links(connection, row.id)?;
+    changes.tags.extend(storage::tags_of_document(connection, row.id)?);
+    storage::save_tags(connection, row.id, &[])?;
+    changes.note_moved(&row.uri);
+    for alias in &row.aliases {
+        changes.link_keys.insert(link_key(alias));
+    }
+    changes.moved_documents.insert(row.id);
+    changes.documents.remove(&row.id);
+    changes.entities.insert(row.entity);
+    storage::retire_document(connection, row.id, scope.now)
+}
+
+/// The open targets of links that are about to go may stop being names.
+fn note_vanishing_links(connection: &Connection, changes: &mut Changes, document: DocumentId) -> Result<()> {
+    for link in storage::links_of_document(connection, document)? {
+        changes.touch_form(link.form);
+    }
+    Ok(())
+}
+
+/// Brings the aliases and the name of every touched document entity in line with its documents.
+pub(super) fn refresh_entities(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
+    for entity in changes.entities.clone() {
+        refresh_entity(scope, changes, entity)?;
+    }
+    for tag in std::mem::take(&mut changes.tags) {
+        refresh_tag(scope, changes, &tag)?;
+    }
+    Ok(())
+}
+
+fn refresh_entity(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId) -> Result<()> {
+    let connection = scope.connection;
+    let documents = storage::documents_of_entity(connection, entity)?;
+    let mut wanted: BTreeMap<(String, AliasSource), Alias> = BTreeMap::new();
+    let mut name: Option<&str> = None;
+    for document in &documents {
+        if name.is_none_or(|name| document.title.as_str() < name) {
+            name = Some(&document.title);
+        }
+        for alias in document_aliases(entity, document) {
+            let slot = wanted.entry((alias.folded.clone(), alias.source)).or_insert_with(|| alias.clone());
+            if alias.written < slot.written {
+                *slot = alias;
+            }
+        }
+    }
+    diff_aliases(scope, changes, entity, wanted.into_values().collect())?;
+    match name {
+        Some(name) => storage::rename_entity(connection, entity, name)?,
+        None => storage::retire_entity(connection, entity, scope.now)?,
+    }
+    Ok(())
+}
+
+fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result<()> {
+    let connection = scope.connection;
+    let namespace = (scope.namespace, scope.namespace_name);
+    let spelling = storage::tag_spelling(connection, scope.namespace, folded)?;
+    let Some(written) = spelling else {
+        if let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, folded)? {
+            diff_aliases(scope, changes, row.id, Vec::new())?;
+            storage::retire_entity(connection, row.id, scope.now)?;
+        }
+        return Ok(());
+    };
+    let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Tag, folded, &written, scope.now)?;
+    storage::rename_entity(connection, id, &written)?;
+    let alias = super::title::alias(id, &written, AliasSource::Title);
+    diff_aliases(scope, changes, id, alias.into_iter().collect())
+}
+
+/// Makes the stored aliases of a document's or tag's entity equal to `wanted`.
+fn diff_aliases(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId, wanted: Vec<Alias>) -> Result<()> {
+    let stored = storage::aliases_of_entity(scope.connection, entity)?;
+    let stored_keys: BTreeSet<(&str, AliasSource, &str)> = stored.iter().map(key_of).collect();
+    let wanted_keys: BTreeSet<(&str, AliasSource, &str)> = wanted.iter().map(key_of).collect();
+    for alias in stored.iter().filter(|alias| !wanted_keys.contains(&key_of(alias))) {
+        storage::delete_alias(scope.connection, scope.namespace, alias)?;
+        changes.change_owner(&alias.folded);
+    }
+    for alias in wanted.iter().filter(|alias| !stored_keys.contains(&key_of(alias))) {
+        storage::insert_alias(scope.connection, scope.namespace, alias)?;
+        changes.change_owner(&alias.folded);
+    }
+    Ok(())
+}
+
+fn key_of(alias: &Alias) -> (&str, AliasSource, &str) {
+    (&alias.folded, alias.source, &alias.written)
+}

@@ -1,0 +1,524 @@
+//! What a run has to look at: files and documents that are new, touched or gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::links::keys_of_uri;
+use super::prepare::{Candidate, Content, Prepared};
+use super::{Job, PIPELINE_VERSION, Scope};
+use crate::engine::{DocumentInput, SourceSpec};
+use crate::sources::{ReadOptions, SourceFile, WalkOptions, detect_convention, walk};
+use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
+use crate::types::{IngestReport, LinkConvention, Skipped};
+use crate::{Error, Result};
+
+/// Root of a source whose documents are handed over in memory.
+const IN_MEMORY: &str = "memory:";
+
+/// Folder that holds a store; the folder around it is what uris are relative to.
+const STORE_FOLDER: &str = ".malha";
+
+/// A file that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Removed {
+    pub source: i64,
+    pub path: String,
+    pub hash: Vec<u8>,
+}
+
+/// What a run has to do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub namespace: i64,
+    pub namespace_name: String,
+    pub now: crate::types::Timestamp,
+    pub report: IngestReport,
+    /// By source and path.
+    pub candidates: Vec<Candidate>,
+    pub removed: Vec<Removed>,
+    /// Files that the store knows of.
+    pub known_files: usize,
+    /// A large run was stopped before its end, or has to start anew.
+    pub pending: bool,
+    /// Every file is read, whatever the store knows of it.
+    reread: bool,
+    /// Nothing but the candidates and the removed files changed.
+    pub is_settled: bool,
+    /// Link keys of attachments that appeared or went.
+    pub link_keys: BTreeSet<String>,
+    conventions: Vec<(String, LinkConvention)>,
+    reading: BTreeMap<i64, ReadOptions>,
+    absorbed: BTreeSet<i64>,
+    settings: String,
+    attachments: Vec<(i64, FileRow)>,
+    gone_attachments: Vec<(i64, String)>,
+    walk_skips: Vec<(i64, Vec<Skipped>)>,
+}
+
+impl Plan {
+    pub(super) fn scope<'a>(&'a self, connection: &'a Connection) -> Scope<'a> {
+        Scope {
+            connection,
+            namespace: self.namespace,
+            namespace_name: &self.namespace_name,
+            now: self.now,
+            conventions: &self.conventions,
+        }
+    }
+
+    pub(super) fn reading_of(&self, source: i64) -> &ReadOptions {
+        &self.reading[&source]
+    }
+
+    /// Whether the store knew no file at this path.
+    pub(super) fn is_new(&self, file: &Prepared) -> bool {
+        self.candidates
+            .binary_search_by(|candidate| {
+                (candidate.source, candidate.path.as_str()).cmp(&(file.source, file.path.as_str()))
+            })
+            .is_ok_and(|at| self.candidates[at].is_new)
+    }
+
+    /// Whether documents of another source were taken over, so that a new file may have rows already.
+    pub(super) fn was_absorbed(&self, source: i64) -> bool {
+        self.absorbed.contains(&source)
+    }
+
+    /// Stores what the walk saw besides documents.
+    pub(super) fn save_settings(&self, scope: &Scope<'_>) -> Result<()> {
+        let connection = scope.connection;
+        storage::set_meta(connection, &settings_key(self.namespace), &self.settings)?;
+        for (source, row) in &self.attachments {
+            storage::save_file(connection, *source, row)?;
+        }
+        for (source, path) in &self.gone_attachments {
+            storage::remove_file(connection, *source, path)?;
+        }
+        for (source, skipped) in &self.walk_skips {
+            storage::save_walk_skips(connection, *source, skipped)?;
+        }
+        Ok(())
+    }
+}
+
+/// What shapes chunks and names: a change of it makes every file be read again.
+fn settings(job: &Job<'_>) -> String {
+    format!(
+        "version {PIPELINE_VERSION}, chunks of {} with {} overlap",
+        job.config.chunk_size, job.config.chunk_overlap
+    )
+}
+
+fn settings_changed(job: &Job<'_>, connection: &Connection, namespace: i64) -> Result<bool> {
+    let known = storage::meta(connection, &settings_key(namespace))?;
+    Ok(known.is_some_and(|known| known != settings(job)))
+}
+
+fn settings_key(namespace: i64) -> String {
+    format!("pipeline:{namespace}")
+}
+
+/// Part of a source that a run looks at: everything, or what lies under a path.
+struct Part {
+    source: SourceRow,
+    under: Option<String>,
+    convention: Option<LinkConvention>,
+}
+
+/// Walks folders and files and compares them with what the store knows.
+pub(super) fn scan_sources(job: &Job<'_>, lease: &WriteLease<'_>, specs: &[SourceSpec]) -> Result<Plan> {
+    let mut absorbed = BTreeSet::new();
+    let transaction = lease.transaction()?;
+    let connection = transaction.connection();
+    let namespace = transaction.namespace(job.namespace)?.0;
+    let mut parts: Vec<Part> = Vec::new();
+    // New settings hold for every source at once.
+    let reread = settings_changed(job, connection, namespace)?;
+    if specs.is_empty() || reread {
+        for source in storage::sources(connection, namespace)? {
+            if source.root != IN_MEMORY {
+                parts.push(Part {
+                    source,
+                    under: None,
+                    convention: None,
+                });
+            }
+        }
+        if parts.is_empty() && specs.is_empty() {
+            return Err(Error::Usage(
+                "nothing was indexed in this store yet; name a folder or a file".to_owned(),
+            ));
+        }
+    }
+    for spec in specs {
+        let part = place_spec(job, connection, namespace, spec, &mut absorbed)?;
+        match parts.iter().position(|known| known.source.id == part.source.id) {
+            // The same source twice: look at all of it.
+            Some(at) => {
+                parts[at].under = None;
+                parts[at].convention = parts[at].convention.or(part.convention);
+            }
+            None => parts.push(part),
+        }
+    }
+    transaction.commit_bookkeeping()?;
+    let mut plan = start_plan(job, lease, namespace, absorbed)?;
+    for part in parts {
+        scan_part(&mut plan, lease, part)?;
+    }
+    finish_plan(lease, plan)
+}
+
+/// Compares handed-over documents with what the store knows of this source.
+pub(super) fn scan_documents(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    label: &str,
+    documents: &[DocumentInput],
+) -> Result<Plan> {
+    let transaction = lease.transaction()?;
+    let connection = transaction.connection();
+    let namespace = transaction.namespace(job.namespace)?.0;
+    let source = storage::upsert_source(connection, namespace, label, IN_MEMORY, LinkConvention::default())?;
+    transaction.commit_bookkeeping()?;
+    let mut plan = start_plan(job, lease, namespace, BTreeSet::new())?;
+    plan.reading.insert(source, ReadOptions::default());
+    let known = known_files(&mut plan, lease.store().connection(), source)?;
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for document in documents {
+        if !seen.insert(&document.uri) {
+            return Err(Error::Usage(format!("two documents have the uri {:?}", document.uri)));
+        }
+        let old = known.get(&document.uri);
+        plan.candidates.push(Candidate {
+            source,
+            path: document.uri.clone(),
+            uri: join_uri(label, &document.uri),
+            size: document.text.len() as u64,
+            mtime_ns: 0,
+            is_new: old.is_none(),
+            known_hash: old
+                .filter(|_| !plan.reread)
+                .map(|row| row.content_hash.clone())
+                .unwrap_or_default(),
+            content: Content::Given {
+                title: document.title.clone(),
+                text: document.text.clone(),
+            },
+        });
+    }
+    plan.report.seen = documents.len();
+    note_removed(&mut plan, source, known, |path| seen.contains(path));
+    finish_plan(lease, plan)
+}
+
+fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64, absorbed: BTreeSet<i64>) -> Result<Plan> {
+    let connection = lease.store().connection();
+    let reread = settings_changed(job, connection, namespace)?;
+    Ok(Plan {
+        namespace,
+        namespace_name: job.namespace.as_str().to_owned(),
+        now: job.clock.now(),
+        report: IngestReport::default(),
+        candidates: Vec::new(),
+        removed: Vec::new(),
+        known_files: 0,
+        pending: reread || storage::is_pending(connection, namespace)?,
+        reread,
+        is_settled: absorbed.is_empty(),
+        link_keys: BTreeSet::new(),
+        conventions: Vec::new(),
+        reading: BTreeMap::new(),
+        absorbed,
+        settings: settings(job),
+        attachments: Vec::new(),
+        gone_attachments: Vec::new(),
+        walk_skips: Vec::new(),
+    })
+}
+
+fn finish_plan(lease: &WriteLease<'_>, mut plan: Plan) -> Result<Plan> {
+    let connection = lease.store().connection();
+    plan.conventions = storage::sources(connection, plan.namespace)?
+        .into_iter()
+        .map(|source| (source.label, source.convention))
+        .collect();
+    plan.conventions.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
+    plan.candidates
+        .sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
+    plan.report.read = plan.candidates.len();
+    plan.report.unchanged = plan.report.seen - plan.candidates.len();
+    Ok(plan)
+}
+
+/// The source a path belongs to, made if there is none. Sources that lie inside a new one become part of it.
+fn place_spec(
+    job: &Job<'_>,
+    connection: &Connection,
+    namespace: i64,
+    spec: &SourceSpec,
+    absorbed: &mut BTreeSet<i64>,
+) -> Result<Part> {
+    let root = std::path::absolute(&spec.root)
+        .and_then(|path| path.canonicalize())
+        .map_err(|source| Error::Io {
+            path: spec.root.clone(),
+            source,
+        })?;
+    let text = root
+        .to_str()
+        .ok_or_else(|| Error::Usage(format!("{}: the path is not valid Unicode", root.display())))?;
+    let known = storage::sources(connection, namespace)?;
+    if let Some(source) = known.iter().find(|source| source.root == text) {
+        return Ok(Part {
+            source: source.clone(),
+            under: None,
+            convention: spec.convention,
+        });
+    }
+    if let Some((source, under)) = known.iter().find_map(|source| {
+        let under = root.strip_prefix(&source.root).ok()?.to_str()?;
+        (source.root != IN_MEMORY).then(|| (source, under.replace('\\', "/")))
+    }) {
+        return Ok(Part {
+            source: source.clone(),
+            under: Some(under),
+            convention: spec.convention,
+        });
+    }
+    let label = new_label(job, &root, &known);
+    let convention = spec.convention.unwrap_or_default();
+    let id = storage::upsert_source(connection, namespace, &label, text, convention)?;
+    for inner in &known {
+        if let Ok(prefix) = Path::new(&inner.root).strip_prefix(&root)
+            && inner.root != IN_MEMORY
+        {
+            let prefix = prefix.to_str().unwrap_or_default().replace('\\', "/");
+            storage::absorb_source(connection, inner.id, id, &prefix)?;
+            absorbed.insert(id);
+        }
+    }
+    Ok(Part {
+        source: SourceRow {
+            id,
+            label,
+            root: text.to_owned(),
+            convention,
+        },
+        under: None,
+        convention: spec.convention,
+    })
+}
+
+/// The path from the folder that holds the store's folder, when the root lies there; else the root's name,
+/// with a number when that is taken.
+fn new_label(job: &Job<'_>, root: &Path, known: &[SourceRow]) -> String {
+    let base: Option<PathBuf> = job
+        .store
+        .path()
+        .and_then(|path| path.canonicalize().ok())
+        .and_then(|path| {
+            let folder = path.parent()?;
+            (folder.file_name()? == STORE_FOLDER).then(|| folder.parent().map(Path::to_owned))?
+        });
+    if let Some(inside) = base.as_deref().and_then(|base| root.strip_prefix(base).ok())
+        && let Some(inside) = inside.to_str()
+        && known.iter().all(|source| source.label != inside)
+    {
+        return inside.replace('\\', "/");
+    }
+    let name = root
+        .file_name()
+        .map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
+    let mut label = name.clone();
+    let mut number = 1;
+    while known.iter().any(|source| source.label == label) {
+        number += 1;
+        label = format!("{name}-{number}");
+    }
+    label
+}
+
+fn known_files(plan: &mut Plan, connection: &Connection, source: i64) -> Result<BTreeMap<String, FileRow>> {
+    let files = storage::files(connection, source)?;
+    plan.known_files += files.len();
+    Ok(files.into_iter().map(|row| (row.path.clone(), row)).collect())
+}
+
+/// Known files that `is_there` denies are gone.
+fn note_removed(
+    plan: &mut Plan,
+    source: i64,
+    known: BTreeMap<String, FileRow>,
+    is_there: impl Fn(&str) -> bool,
+) {
+    for (path, row) in known {
+        if is_there(&path) {
+            continue;
+        }
+        if row.status == FileStatus::Attachment {
+            plan.gone_attachments.push((source, path));
+        } else {
+            plan.removed.push(Removed {
+                source,
+                path,
+                hash: row.content_hash,
+            });
+        }
+    }
+}
+
+fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> {
+    let connection = lease.store().connection();
+    let Part {
+        source,
+        under,
+        convention,
+    } = part;
+    let root = Path::new(&source.root);
+    if !root.exists() {
+        return Err(Error::Usage(format!(
+            "{}: the folder is gone; put it back, or index another one",
+            source.root
+        )));
+    }
+    let walked = walk(root, &WalkOptions::default())?;
+    let convention =
+        convention.unwrap_or_else(|| detect_convention(walked.files.iter().map(|file| file.uri.as_str())));
+    let is_new_convention = convention != source.convention;
+    if is_new_convention {
+        let transaction = lease.transaction()?;
+        storage::upsert_source(
+            transaction.connection(),
+            plan.namespace,
+            &source.label,
+            &source.root,
+            convention,
+        )?;
+        transaction.commit_bookkeeping()?;
+    }
+    plan.reading.insert(
+        source.id,
+        ReadOptions {
+            convention,
+            ..ReadOptions::default()
+        },
+    );
+    let is_inside = |path: &str| {
+        under.as_deref().is_none_or(|under| {
+            path.strip_prefix(under)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || under.is_empty())
+        })
+    };
+    let known = known_files(plan, connection, source.id)?;
+    plan.is_settled &= !is_new_convention || known.is_empty();
+    for file in walked.files.iter().filter(|file| is_inside(&file.uri)) {
+        let old = known.get(&file.uri);
+        let reread = plan.reread || is_new_convention;
+        scan_file(plan, &source, file, old, reread);
+    }
+    let there: BTreeSet<&str> = walked.files.iter().map(|file| file.uri.as_str()).collect();
+    let known = known.into_iter().filter(|(path, _)| is_inside(path)).collect();
+    let gone_before = plan.gone_attachments.len();
+    note_removed(plan, source.id, known, |path| there.contains(path));
+    for (_, path) in &plan.gone_attachments[gone_before..] {
+        plan.link_keys.extend(keys_of_uri(&join_uri(&source.label, path)));
+    }
+    plan.is_settled &= plan.gone_attachments.len() == gone_before;
+    if under.is_none() {
+        let skipped = walked.skipped;
+        if !storage::has_walk_skips(connection, source.id, &skipped)? {
+            plan.is_settled = false;
+            plan.walk_skips.push((source.id, skipped.clone()));
+        }
+        plan.report.skipped.extend(skipped.into_iter().map(|skip| Skipped {
+            uri: join_uri(&source.label, &skip.uri),
+            reason: skip.reason,
+        }));
+    }
+    Ok(())
+}
+
+fn scan_file(plan: &mut Plan, source: &SourceRow, file: &SourceFile, old: Option<&FileRow>, reread: bool) {
+    let Some(format) = file.format else {
+        if old.is_none_or(|row| row.status != FileStatus::Attachment) {
+            plan.is_settled = false;
+            plan.link_keys.extend(keys_of_uri(&join_uri(&source.label, &file.uri)));
+            let row = FileRow {
+                path: file.uri.clone(),
+                size: file.size,
+                mtime_ns: file.mtime_ns,
+                content_hash: Vec::new(),
+                status: FileStatus::Attachment,
+            };
+            plan.attachments.push((source.id, row));
+        }
+        return;
+    };
+    plan.report.seen += 1;
+    let is_touched = old.is_none_or(|row| {
+        row.status == FileStatus::Attachment || (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
+    });
+    if !is_touched && !reread {
+        return;
+    }
+    plan.candidates.push(Candidate {
+        source: source.id,
+        path: file.uri.clone(),
+        uri: join_uri(&source.label, &file.uri),
+        size: file.size,
+        mtime_ns: file.mtime_ns,
+        is_new: old.is_none(),
+        known_hash: match old {
+            Some(row) if !reread => row.content_hash.clone(),
+            _ => Vec::new(),
+        },
+        content: Content::File {
+            path: file.path.clone(),
+            format,
+        },
+    });
+}
+
+/// The folders and files indexed so far, by label.
+pub(crate) fn known_sources(connection: &Connection, namespace: i64) -> Result<Vec<SourceSpec>> {
+    Ok(storage::sources(connection, namespace)?
+        .into_iter()
+        .filter(|source| source.root != IN_MEMORY)
+        .map(|source| SourceSpec {
+            root: source.root.into(),
+            convention: Some(source.convention),
+        })
+        .collect())
+}
+
+/// Number of files whose size or time differs from what the last run saw, counting new and gone ones.
+pub(crate) fn count_stale(connection: &Connection, namespace: i64) -> Result<usize> {
+    let mut stale = 0;
+    for source in storage::sources(connection, namespace)? {
+        if source.root == IN_MEMORY {
+            continue;
+        }
+        let known: BTreeMap<String, FileRow> = storage::files(connection, source.id)?
+            .into_iter()
+            .map(|row| (row.path.clone(), row))
+            .collect();
+        let walked = walk(Path::new(&source.root), &WalkOptions::default())?;
+        let mut seen = 0;
+        for file in walked.files {
+            match known.get(&file.uri) {
+                Some(row) => {
+                    seen += 1;
+                    stale += usize::from(
+                        file.format.is_some() && (row.size, row.mtime_ns) != (file.size, file.mtime_ns),
+                    );
+                }
+                None => stale += 1,
+            }
+        }
+        stale += known.len() - seen;
+    }
+    Ok(stale)
+}

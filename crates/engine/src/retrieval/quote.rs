@@ -1,0 +1,81 @@
+//! The sentence of a chunk that says most of what was asked.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use crate::text::{Language, QueryTerm, Tokenizer};
+
+/// Quotes are not longer than this many bytes.
+const LONGEST: usize = 320;
+
+/// Byte range of the best sentence or line of `text`: the one with most distinct words of the question,
+/// the first of equals.
+pub(super) fn best_quote(text: &str, language: Language, terms: &[QueryTerm], tokenizer: &mut Tokenizer) -> Range<usize> {
+    let wanted: FxHashSet<&str> = terms
+        .iter()
+        .filter(|term| !term.stop)
+        .flat_map(|term| term.alternatives.iter().map(String::as_str))
+        .collect();
+    let mut best = (0, 0..0);
+    let mut buffer = String::new();
+    for sentence in sentences(text) {
+        buffer.clear();
+        tokenizer.index_terms(&text[sentence.clone()], language, &mut buffer);
+        let found: FxHashSet<&str> = buffer.split(' ').filter(|term| wanted.contains(term)).collect();
+        if best.1.is_empty() || found.len() > best.0 {
+            best = (found.len(), sentence);
+        }
+    }
+    best.1
+}
+
+/// Sentences and lines of a text, trimmed, not longer than a quote may be.
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let after = at + c.len_utf8();
+        let ends = match c {
+            '\n' | '。' | '！' | '？' | '；' => true,
+            '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            _ => false,
+        };
+        if ends || after - start > LONGEST && c.is_whitespace() || after - start > LONGEST + 80 {
+            push_trimmed(text, start..after, &mut found);
+            start = after;
+        }
+    }
+    push_trimmed(text, start..text.len(), &mut found);
+    found
+}
+
+fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let part = &text[range.clone()];
+    let trimmed = part.trim();
+    if trimmed.is_empty() {
+        return;
+    }
+    let start = range.start + (part.len() - part.trim_start().len());
+    found.push(start..start + trimmed.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        #[track_caller]
+        fn check(text: &str, expected: &[&str]) {
+            let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, expected);
+        }
+        check("One. Two v1.2 is out! ", &["One.", "Two v1.2 is out!"]);
+        check("# Head\n\ntext", &["# Head", "text"]);
+        check("第一句。第二句", &["第一句。", "第二句"]);
+        check("  ", &[]);
+        assert!(sentences(&"x".repeat(2000)).iter().all(|range| range.len() <= LONGEST + 81));
+    }
+}

@@ -1,0 +1,229 @@
+//! Documents and their tags.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::Result;
+use crate::text::Language;
+use crate::types::{DocumentId, DocumentKind, EntityId, PublicId, Timestamp};
+
+/// A current document as runs compare it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocumentRow {
+    pub id: DocumentId,
+    pub uri: String,
+    pub entity: EntityId,
+    pub title: String,
+    pub kind: DocumentKind,
+    pub language: Language,
+    pub aliases: Vec<String>,
+}
+
+/// Everything that is written of a document.
+#[derive(Debug, Clone)]
+pub(crate) struct DocumentValues<'a> {
+    pub uri: &'a str,
+    pub source: i64,
+    pub path: &'a str,
+    pub entity: EntityId,
+    pub title: &'a str,
+    pub kind: DocumentKind,
+    pub language: Language,
+    pub content_hash: &'a [u8],
+    pub front_matter: Option<&'a str>,
+    pub aliases: Option<&'a str>,
+    pub text: Option<&'a str>,
+    pub valid_from: Option<(Timestamp, &'a str)>,
+    pub observed_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str = "id, uri, entity, title, kind, language, aliases";
+
+fn read_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
+    let kind: String = row.get(4)?;
+    let language: String = row.get(5)?;
+    let aliases: Option<String> = row.get(6)?;
+    Ok(DocumentRow {
+        id: DocumentId(row.get(0)?),
+        uri: row.get(1)?,
+        entity: EntityId(row.get(2)?),
+        title: row.get(3)?,
+        kind: DocumentKind::parse(&kind).unwrap_or(DocumentKind::PlainText),
+        language: language.parse().unwrap_or(Language::Other),
+        aliases: aliases
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_default(),
+    })
+}
+
+/// Inserts a document under a fresh row id.
+pub(crate) fn insert_document(
+    connection: &Connection,
+    namespace: i64,
+    public_id: &PublicId,
+    values: &DocumentValues<'_>,
+    now: Timestamp,
+) -> Result<DocumentId> {
+    connection
+        .prepare_cached(
+            "INSERT INTO document (namespace, public_id, uri, source, path, entity, title, kind, language,
+                 content_hash, front_matter, aliases, text, valid_from, valid_from_written, observed_at, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+        )?
+        .execute(params![
+            namespace,
+            public_id.0,
+            values.uri,
+            values.source,
+            values.path,
+            values.entity.0,
+            values.title,
+            values.kind.as_str(),
+            values.language.as_str(),
+            values.content_hash,
+            values.front_matter,
+            values.aliases,
+            values.text,
+            values.valid_from.map(|(at, _)| at.0),
+            values.valid_from.map(|(_, written)| written),
+            values.observed_at.map(|at| at.0),
+            now.0,
+        ])?;
+    Ok(DocumentId(connection.last_insert_rowid()))
+}
+
+/// Overwrites a current document whose source changed or moved; its ids stay.
+pub(crate) fn update_document(connection: &Connection, id: DocumentId, values: &DocumentValues<'_>) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE document SET uri = ?2, source = ?3, path = ?4, entity = ?5, title = ?6, kind = ?7, language = ?8,
+                 content_hash = ?9, front_matter = ?10, aliases = ?11, text = ?12, valid_from = ?13,
+                 valid_from_written = ?14, observed_at = ?15
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            id.0,
+            values.uri,
+            values.source,
+            values.path,
+            values.entity.0,
+            values.title,
+            values.kind.as_str(),
+            values.language.as_str(),
+            values.content_hash,
+            values.front_matter,
+            values.aliases,
+            values.text,
+            values.valid_from.map(|(at, _)| at.0),
+            values.valid_from.map(|(_, written)| written),
+            values.observed_at.map(|at| at.0),
+        ])?;
+    Ok(())
+}
+
+/// Closes a document that is gone.
+pub(crate) fn retire_document(connection: &Connection, id: DocumentId, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE document SET retracted_at = ?2 WHERE id = ?1")?
+        .execute(params![id.0, now.0])?;
+    Ok(())
+}
+
+/// The current documents of a file, by row id.
+pub(crate) fn documents_of_file(connection: &Connection, source: i64, path: &str) -> Result<Vec<DocumentRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM document WHERE source = ?1 AND path = ?2 AND retracted_at IS NULL ORDER BY id"
+    ))?;
+    let rows = statement.query_map(params![source, path], read_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The current documents that an entity stands for, by uri.
+pub(crate) fn documents_of_entity(connection: &Connection, entity: EntityId) -> Result<Vec<DocumentRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM document WHERE entity = ?1 AND retracted_at IS NULL ORDER BY uri"
+    ))?;
+    let rows = statement.query_map([entity.0], read_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Every current document of a namespace, by uri.
+pub(crate) fn current_documents(connection: &Connection, namespace: i64) -> Result<Vec<DocumentRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM document WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY uri"
+    ))?;
+    let rows = statement.query_map([namespace], read_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The current document of this uri.
+pub(crate) fn document_by_uri(connection: &Connection, namespace: i64, uri: &str) -> Result<Option<DocumentRow>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM document WHERE namespace = ?1 AND uri = ?2 AND retracted_at IS NULL"
+        ))?
+        .query_row(params![namespace, uri], read_row)
+        .optional()?)
+}
+
+/// Replaces the tags of a document: pairs of folded and written form.
+pub(crate) fn save_tags(connection: &Connection, document: DocumentId, tags: &[(String, String)]) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM document_tag WHERE document = ?1")?
+        .execute([document.0])?;
+    let mut insert = connection
+        .prepare_cached("INSERT OR IGNORE INTO document_tag (document, folded, written) VALUES (?1, ?2, ?3)")?;
+    for (folded, written) in tags {
+        insert.execute(params![document.0, folded, written])?;
+    }
+    Ok(())
+}
+
+/// The tags of a document, by folded form.
+pub(crate) fn tags_of_document(connection: &Connection, document: DocumentId) -> Result<Vec<String>> {
+    let mut statement =
+        connection.prepare_cached("SELECT folded FROM document_tag WHERE document = ?1 ORDER BY folded")?;
+    let rows = statement.query_map([document.0], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The most frequent spelling of a tag among the current documents (ties: the smaller one);
+/// `None` when no document bears it.
+pub(crate) fn tag_spelling(connection: &Connection, namespace: i64, folded: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT t.written FROM document_tag t JOIN document d ON d.id = t.document
+             WHERE t.folded = ?2 AND d.namespace = ?1 AND d.retracted_at IS NULL
+             GROUP BY t.written ORDER BY count(*) DESC, t.written LIMIT 1",
+        )?
+        .query_row(params![namespace, folded], |row| row.get(0))
+        .optional()?)
+}
+
+/// The languages of the current documents, most frequent first.
+pub(crate) fn languages(connection: &Connection, namespace: i64) -> Result<Vec<Language>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT language FROM document WHERE namespace = ?1 AND retracted_at IS NULL
+         GROUP BY language ORDER BY count(*) DESC, language",
+    )?;
+    let rows = statement.query_map([namespace], |row| row.get::<_, String>(0))?;
+    let mut languages = Vec::new();
+    for row in rows {
+        languages.extend(row?.parse::<Language>());
+    }
+    Ok(languages)
+}
+
+/// The entity that stands for a document.
+pub(crate) fn entity_of_document(connection: &Connection, id: DocumentId) -> Result<EntityId> {
+    Ok(connection
+        .prepare_cached("SELECT entity FROM document WHERE id = ?1")?
+        .query_row([id.0], |row| Ok(EntityId(row.get(0)?)))?)
+}
+
+/// The date that a document states of itself, with its written form.
+pub(crate) fn stated_date(connection: &Connection, id: DocumentId) -> Result<Option<(Timestamp, String)>> {
+    let (at, written): (Option<i64>, Option<String>) = connection
+        .prepare_cached("SELECT valid_from, valid_from_written FROM document WHERE id = ?1")?
+        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(at.map(Timestamp).zip(written))
+}

@@ -1,0 +1,227 @@
+//! Sources, the files seen in them, and what was odd about those.
+
+use rusqlite::{Connection, params};
+
+use crate::Result;
+use crate::types::{Issue, IssueSeverity, LinkConvention};
+
+/// A folder or file that was indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceRow {
+    pub id: i64,
+    pub label: String,
+    pub root: String,
+    pub convention: LinkConvention,
+}
+
+/// A file as the last run saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileRow {
+    pub path: String,
+    pub size: u64,
+    pub mtime_ns: i64,
+    pub content_hash: Vec<u8>,
+    pub status: FileStatus,
+}
+
+/// What the last run made of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileStatus {
+    Indexed,
+    Skipped,
+    Failed,
+    Attachment,
+}
+
+impl FileStatus {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Indexed => "indexed",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::Attachment => "attachment",
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text {
+            "skipped" => Self::Skipped,
+            "failed" => Self::Failed,
+            "attachment" => Self::Attachment,
+            _ => Self::Indexed,
+        }
+    }
+}
+
+/// Every source of a namespace, by label.
+pub(crate) fn sources(connection: &Connection, namespace: i64) -> Result<Vec<SourceRow>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, label, root, convention FROM source WHERE namespace = ?1 ORDER BY label")?;
+    let rows = statement.query_map([namespace], |row| {
+        let convention: String = row.get(3)?;
+        Ok(SourceRow {
+            id: row.get(0)?,
+            label: row.get(1)?,
+            root: row.get(2)?,
+            convention: LinkConvention::parse(&convention).unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Adds a source, or gives an existing one of this label a new convention.
+pub(crate) fn upsert_source(
+    connection: &Connection,
+    namespace: i64,
+    label: &str,
+    root: &str,
+    convention: LinkConvention,
+) -> Result<i64> {
+    Ok(connection.query_row(
+        "INSERT INTO source (namespace, label, root, convention) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (namespace, label) DO UPDATE SET root = excluded.root, convention = excluded.convention
+         RETURNING id",
+        params![namespace, label, root, convention.as_str()],
+        |row| row.get(0),
+    )?)
+}
+
+/// Makes the documents of `inner` belong to `outer`, where their paths start with `prefix`. Its files are
+/// forgotten, so that the next walk reads them again.
+pub(crate) fn absorb_source(connection: &Connection, inner: i64, outer: i64, prefix: &str) -> Result<()> {
+    connection.execute(
+        "UPDATE document SET source = ?2, path = rtrim(?3 || '/' || path, '/') WHERE source = ?1",
+        params![inner, outer, prefix],
+    )?;
+    for table in ["file", "issue"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE source = ?1"), [inner])?;
+    }
+    connection.execute("DELETE FROM source WHERE id = ?1", [inner])?;
+    Ok(())
+}
+
+/// Every file of a source, by path.
+pub(crate) fn files(connection: &Connection, source: i64) -> Result<Vec<FileRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT path, size, mtime_ns, content_hash, status FROM file WHERE source = ?1 ORDER BY path",
+    )?;
+    let rows = statement.query_map([source], |row| {
+        let status: String = row.get(4)?;
+        Ok(FileRow {
+            path: row.get(0)?,
+            size: row.get::<_, i64>(1)? as u64,
+            mtime_ns: row.get(2)?,
+            content_hash: row.get(3)?,
+            status: FileStatus::parse(&status),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Records what a file looked like; replaces the row of an earlier run.
+pub(crate) fn save_file(connection: &Connection, source: i64, file: &FileRow) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO file (source, path, size, mtime_ns, content_hash, status)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            source,
+            file.path,
+            file.size as i64,
+            file.mtime_ns,
+            file.content_hash,
+            file.status.as_str()
+        ])?;
+    Ok(())
+}
+
+/// Records that a file was touched without a change of its content.
+pub(crate) fn touch_file(connection: &Connection, source: i64, path: &str, size: u64, mtime_ns: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE file SET size = ?3, mtime_ns = ?4 WHERE source = ?1 AND path = ?2")?
+        .execute(params![source, path, size as i64, mtime_ns])?;
+    Ok(())
+}
+
+/// Forgets a file that is gone, with its issues.
+pub(crate) fn remove_file(connection: &Connection, source: i64, path: &str) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM file WHERE source = ?1 AND path = ?2")?
+        .execute(params![source, path])?;
+    clear_issues(connection, source, path)
+}
+
+/// Drops the issues of a file before it is read again.
+pub(crate) fn clear_issues(connection: &Connection, source: i64, path: &str) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM issue WHERE source = ?1 AND path = ?2")?
+        .execute(params![source, path])?;
+    Ok(())
+}
+
+/// Records an issue of a file; `ordinal` numbers the issues of one file.
+pub(crate) fn add_issue(
+    connection: &Connection,
+    source: i64,
+    path: &str,
+    ordinal: usize,
+    severity: IssueSeverity,
+    line: usize,
+    reason: &str,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO issue (source, path, ordinal, severity, line, reason)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            source,
+            path,
+            ordinal as i64,
+            severity.as_str(),
+            line as i64,
+            reason
+        ])?;
+    Ok(())
+}
+
+/// The paths of a source's files that are no notes, by path: what embeds resolve to.
+pub(crate) fn attachments(connection: &Connection, namespace: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.label, f.path FROM file f JOIN source s ON s.id = f.source
+         WHERE s.namespace = ?1 AND f.status = 'attachment' ORDER BY s.label, f.path",
+    )?;
+    let rows = statement.query_map([namespace], |row| {
+        let (label, path): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok(join_uri(&label, &path))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A document's uri: the source's label, then the path in it.
+pub(crate) fn join_uri(label: &str, path: &str) -> String {
+    match (label, path) {
+        ("", path) => path.to_owned(),
+        (label, "") => label.to_owned(),
+        (label, path) => format!("{label}/{path}"),
+    }
+}
+
+/// Every issue of a namespace, by uri.
+pub(crate) fn issues(connection: &Connection, namespace: i64) -> Result<Vec<Issue>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.label, i.path, i.severity, i.line, i.reason FROM issue i JOIN source s ON s.id = i.source
+         WHERE s.namespace = ?1 ORDER BY s.label, i.path, i.ordinal",
+    )?;
+    let rows = statement.query_map([namespace], |row| {
+        let (label, path, severity): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Issue {
+            severity: IssueSeverity::parse(&severity).unwrap_or(IssueSeverity::Warning),
+            uri: join_uri(&label, &path),
+            line: row.get::<_, i64>(3)? as usize,
+            reason: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
