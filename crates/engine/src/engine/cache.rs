@@ -29,8 +29,12 @@ pub(super) fn append(store: &Store, namespace: i64, delta: &GraphDelta) {
     };
     match files.append(delta) {
         Ok(Appended::Written) => {}
-        Ok(Appended::RebuildNeeded) => tracing::debug!("the snapshot is written anew on the next use"),
-        Err(error) => tracing::warn!(%error, "the snapshot could not be extended; it is built anew on the next use"),
+        Ok(Appended::RebuildNeeded) => {
+            tracing::debug!("the snapshot is written anew on the next use")
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the snapshot could not be extended; it is built anew on the next use")
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::graph::{Edge, Graph, Moment, PathSearch, Traversal};
 use crate::storage::{self, EntityRow};
 use crate::text::{fold, squash};
 use crate::types::{
-    EntityId, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView, RelationTypeId, RelationView,
+    EntityId, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView, RelationTypeId,
+    RelationView,
 };
 use crate::{Error, Result};
 
@@ -25,14 +26,21 @@ pub(super) struct Explorer<'a> {
 
 impl Explorer<'_> {
     pub(super) fn entity(&self, name: &str) -> Result<Vec<EntityView>> {
-        self.resolve(name)?.into_iter().map(|id| self.view(id)).collect()
+        self.resolve(name)?
+            .into_iter()
+            .map(|id| self.view(id))
+            .collect()
     }
 
     pub(super) fn neighbors(&self, request: &NeighborRequest) -> Result<Neighborhood> {
         let mut seeds: BTreeSet<u32> = BTreeSet::new();
         for name in &request.seeds {
             let found = self.known(name)?;
-            seeds.extend(found.into_iter().filter_map(|id| self.graph.entities.get(id)));
+            seeds.extend(
+                found
+                    .into_iter()
+                    .filter_map(|id| self.graph.entities.get(id)),
+            );
         }
         let relation_types = if request.relation_types.is_empty() {
             None
@@ -57,7 +65,11 @@ impl Explorer<'_> {
                 })
             })
             .collect::<Result<_>>()?;
-        let relations = walked.edges.iter().map(|edge| self.relation(edge)).collect::<Result<_>>()?;
+        let relations = walked
+            .edges
+            .iter()
+            .map(|edge| self.relation(edge))
+            .collect::<Result<_>>()?;
         Ok(Neighborhood {
             nodes,
             relations,
@@ -65,12 +77,20 @@ impl Explorer<'_> {
         })
     }
 
-    pub(super) fn paths(&self, from: &str, to: &str, max_hops: u32, limit: usize) -> Result<Vec<PathView>> {
+    pub(super) fn paths(
+        &self,
+        from: &str,
+        to: &str,
+        max_hops: u32,
+        limit: usize,
+    ) -> Result<Vec<PathView>> {
         let (from, to) = (self.known(from)?, self.known(to)?);
         let mut found = Vec::new();
         for &start in &from {
             for &end in &to {
-                let (Some(from), Some(to)) = (self.graph.entities.get(start), self.graph.entities.get(end)) else {
+                let (Some(from), Some(to)) =
+                    (self.graph.entities.get(start), self.graph.entities.get(end))
+                else {
                     continue;
                 };
                 let search = PathSearch {
@@ -96,7 +116,11 @@ impl Explorer<'_> {
                         .iter()
                         .map(|&node| self.view(self.graph.entities.id(node)))
                         .collect::<Result<_>>()?,
-                    relations: path.edges.iter().map(|edge| self.relation(edge)).collect::<Result<_>>()?,
+                    relations: path
+                        .edges
+                        .iter()
+                        .map(|edge| self.relation(edge))
+                        .collect::<Result<_>>()?,
                 })
             })
             .collect()
@@ -196,7 +220,11 @@ impl Explorer<'_> {
             target: target.name,
             target_id: target.public_id,
             weight: f64::from(edge.weight),
-            evidence: storage::evidence_of_relation(self.connection, edge.relation, EVIDENCE_SHOWN)?,
+            evidence: storage::evidence_of_relation(
+                self.connection,
+                edge.relation,
+                EVIDENCE_SHOWN,
+            )?,
         })
     }
 }

@@ -15,8 +15,8 @@ use crate::pipeline::{self, Job};
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, SqlLimits, Store, StoreOptions};
 use crate::types::{
-    Clock, EntityView, IngestReport, Issue, Namespace, NeighborRequest, Neighborhood, OpenLink, PathView, SearchRequest,
-    SearchResponse, SqlRows, Stats, SystemClock,
+    Clock, EntityView, IngestReport, Issue, Namespace, NeighborRequest, Neighborhood, OpenLink,
+    PathView, SearchRequest, SearchResponse, SqlRows, Stats, SystemClock,
 };
 use crate::{Error, Result};
 
@@ -97,7 +97,9 @@ impl Engine {
         documents: &[DocumentInput],
         progress: &dyn Progress,
     ) -> Result<IngestReport> {
-        self.run(progress, |job| pipeline::index_documents(job, label, documents))
+        self.run(progress, |job| {
+            pipeline::index_documents(job, label, documents)
+        })
     }
 
     fn run(
@@ -153,7 +155,9 @@ impl Engine {
         }
         let store = self.store();
         let graph = self.ranked_graph(&store)?;
-        let namespace = store.namespace(&self.namespace)?.map_or(0, |namespace| namespace.0);
+        let namespace = store
+            .namespace(&self.namespace)?
+            .map_or(0, |namespace| namespace.0);
         let connection = store.connection();
         let reader = Reader {
             connection,
@@ -181,7 +185,13 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NotFound`] when one of them is unknown.
-    pub fn paths(&self, from: &str, to: &str, max_hops: u32, limit: usize) -> Result<Vec<PathView>> {
+    pub fn paths(
+        &self,
+        from: &str,
+        to: &str,
+        max_hops: u32,
+        limit: usize,
+    ) -> Result<Vec<PathView>> {
         self.explore(|explorer| explorer.paths(from, to, max_hops, limit))
     }
 
@@ -238,10 +248,15 @@ impl Engine {
     /// [`Error::Usage`] for statements that would write or that take too long.
     pub fn sql(&self, query: &str) -> Result<SqlRows> {
         let mut rows = SqlRows::default();
-        let outcome = self.store().sql(query, SqlLimits::default(), || false, |_, row| {
-            rows.rows.push(row);
-            Ok(())
-        })?;
+        let outcome = self.store().sql(
+            query,
+            SqlLimits::default(),
+            || false,
+            |_, row| {
+                rows.rows.push(row);
+                Ok(())
+            },
+        )?;
         rows.columns = outcome.columns;
         rows.cut = outcome.truncated;
         Ok(rows)
@@ -252,7 +267,9 @@ impl Engine {
         let ranked = self.ranked_graph(&store)?;
         let explorer = explore::Explorer {
             connection: store.connection(),
-            namespace: store.namespace(&self.namespace)?.map_or(0, |namespace| namespace.0),
+            namespace: store
+                .namespace(&self.namespace)?
+                .map_or(0, |namespace| namespace.0),
             graph: &ranked.graph,
             at: Moment::present(self.clock.now()),
         };

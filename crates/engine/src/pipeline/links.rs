@@ -6,7 +6,8 @@ use super::{Changes, Scope};
 use crate::Result;
 use crate::graph::{EMBEDS, LINKS_TO, NoteIndex, NoteRef, link_key};
 use crate::storage::{
-    self, DocumentRow, EvidenceRow, LinkOutcome, LinkRow, Origin, RelationValues, chunks_of_document,
+    self, DocumentRow, EvidenceRow, LinkOutcome, LinkRow, Origin, RelationValues,
+    chunks_of_document,
 };
 use crate::types::{
     ChunkId, DocumentId, DocumentKind, EntityId, EntityKind, LinkKind, LinkStatus, Mention,
@@ -25,7 +26,8 @@ pub(super) fn resolve(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
         return Ok(());
     }
     let documents = storage::current_documents(connection, scope.namespace)?;
-    let uris: BTreeMap<DocumentId, &DocumentRow> = documents.iter().map(|row| (row.id, row)).collect();
+    let uris: BTreeMap<DocumentId, &DocumentRow> =
+        documents.iter().map(|row| (row.id, row)).collect();
     let attachments = storage::attachments(connection, scope.namespace)?;
     let index = NoteIndex::new(
         documents
@@ -72,7 +74,10 @@ fn touched_links(scope: &Scope<'_>, changes: &Changes) -> Result<Vec<LinkRow>> {
     Ok(links.into_values().collect())
 }
 
-fn outcome_of(resolution: Resolution, documents: &BTreeMap<DocumentId, &DocumentRow>) -> LinkOutcome {
+fn outcome_of(
+    resolution: Resolution,
+    documents: &BTreeMap<DocumentId, &DocumentRow>,
+) -> LinkOutcome {
     let mut outcome = LinkOutcome::open();
     match resolution {
         Resolution::Resolved { document, rule } => {
@@ -113,12 +118,16 @@ pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     let connection = scope.connection;
     let entity_of: BTreeMap<DocumentId, EntityId> = if changes.bulk {
         let documents = storage::current_documents(connection, scope.namespace)?;
-        changes.entities.extend(documents.iter().map(|row| row.entity));
+        changes
+            .entities
+            .extend(documents.iter().map(|row| row.entity));
         changes.documents.extend(documents.iter().map(|row| row.id));
         documents.iter().map(|row| (row.id, row.entity)).collect()
     } else {
         for &document in &changes.documents {
-            changes.entities.insert(storage::entity_of_document(connection, document)?);
+            changes
+                .entities
+                .insert(storage::entity_of_document(connection, document)?);
         }
         BTreeMap::new()
     };
@@ -161,7 +170,9 @@ fn stated_relations(
                 continue;
             }
             let name = link.relation.as_deref().unwrap_or(default_type(link.kind));
-            let row = stated.entry((target, storage::relation_key(name))).or_default();
+            let row = stated
+                .entry((target, storage::relation_key(name)))
+                .or_default();
             if row.name.is_empty() || name < row.name.as_str() {
                 name.clone_into(&mut row.name);
             }
@@ -212,7 +223,10 @@ fn save_relations(
         let id = if let Some(old) = current.remove(&(target, kind)) {
             let dated = row.valid_from.as_ref().map(|(at, _)| *at);
             let restated = match dated {
-                Some(at) if old.valid_from != Some(at) || old.valid_from_written.as_deref() != written => {
+                Some(at)
+                    if old.valid_from != Some(at)
+                        || old.valid_from_written.as_deref() != written =>
+                {
                     Some((at, written))
                 }
                 // The note lost its date: the window starts when we first saw it.
@@ -265,7 +279,10 @@ fn save_mentions(
             continue;
         };
         let entity = entity_of(resolved)?;
-        for chunk in chunks.iter().filter(|chunk| chunk.start <= link.start && link.end <= chunk.end) {
+        for chunk in chunks
+            .iter()
+            .filter(|chunk| chunk.start <= link.start && link.end <= chunk.end)
+        {
             let mention = Mention {
                 chunk: chunk.id,
                 start: (link.start - chunk.start) as u32,
@@ -280,7 +297,8 @@ fn save_mentions(
         return Ok(());
     };
     for tag in storage::tags_of_document(connection, document)? {
-        let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, &tag)? else {
+        let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, &tag)?
+        else {
             continue;
         };
         let mention = Mention {

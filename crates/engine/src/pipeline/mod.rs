@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 
 use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
-pub(crate) use self::scan::{count_stale, known_sources};
 use self::scan::{Plan, Removed};
+pub(crate) use self::scan::{count_stale, known_sources};
 use crate::chunking::{ChunkOptions, ChunkUnit};
 use crate::engine::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};
 use crate::storage::{self, Store, WriteLease};
@@ -63,7 +63,10 @@ impl Scope<'_> {
         self.conventions
             .iter()
             .find(|(label, _)| {
-                label.is_empty() || uri.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                label.is_empty()
+                    || uri
+                        .strip_prefix(label)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
             .map_or(LinkConvention::default(), |(_, convention)| *convention)
     }
@@ -130,7 +133,11 @@ pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<Inges
 }
 
 /// Makes the source `label` hold exactly these documents.
-pub(crate) fn index_documents(job: &Job<'_>, label: &str, documents: &[DocumentInput]) -> Result<IngestReport> {
+pub(crate) fn index_documents(
+    job: &Job<'_>,
+    label: &str,
+    documents: &[DocumentInput],
+) -> Result<IngestReport> {
     let lease = take_lease(job)?;
     let plan = scan::scan_documents(job, &lease, label, documents)?;
     run(job, &lease, plan)
@@ -142,9 +149,14 @@ fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
 
 fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<IngestReport> {
     let started = job.clock.now();
-    let chunking = ChunkOptions::new(job.config.chunk_size, job.config.chunk_overlap, ChunkUnit::Characters)?;
+    let chunking = ChunkOptions::new(
+        job.config.chunk_size,
+        job.config.chunk_overlap,
+        ChunkUnit::Characters,
+    )?;
     let touched = plan.candidates.len() + plan.removed.len();
-    let bulk = plan.pending || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);
+    let bulk = plan.pending
+        || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);
     let mut changes = Changes {
         bulk,
         report: plan.report.clone(),
@@ -180,7 +192,12 @@ fn run_small(
         .candidates
         .par_iter()
         .map_init(Tokenizer::default, |tokenizer, candidate| {
-            prepare(candidate, chunking, plan.reading_of(candidate.source), tokenizer)
+            prepare(
+                candidate,
+                chunking,
+                plan.reading_of(candidate.source),
+                tokenizer,
+            )
         })
         .collect();
     if job.progress.interrupted() {
@@ -231,7 +248,12 @@ fn run_large(
                 let prepared = batch
                     .par_iter()
                     .map_init(Tokenizer::default, |tokenizer, candidate| {
-                        prepare(candidate, chunking, plan.reading_of(candidate.source), tokenizer)
+                        prepare(
+                            candidate,
+                            chunking,
+                            plan.reading_of(candidate.source),
+                            tokenizer,
+                        )
                     })
                     .collect();
                 // The receiver is gone when saving failed or was interrupted.
@@ -263,7 +285,10 @@ fn run_large(
     remove_rest(&scope, changes, removed)?;
     save::refresh_entities(&scope, changes)?;
     links::resolve(&scope, changes)?;
-    job.progress.stage(Stage::Match, storage::count_chunks(scope.connection, scope.namespace)?);
+    job.progress.stage(
+        Stage::Match,
+        storage::count_chunks(scope.connection, scope.namespace)?,
+    );
     names::rebuild(&scope, changes, job.progress)?;
     job.progress.stage(Stage::Relate, 0);
     links::relate(&scope, changes)?;
@@ -302,9 +327,19 @@ fn save_one(
     file: Prepared,
 ) -> Result<()> {
     let is_new = plan.is_new(&file);
-    let moved_from = if is_new { removed.take(file.source, &file.hash) } else { None };
+    let moved_from = if is_new {
+        removed.take(file.source, &file.hash)
+    } else {
+        None
+    };
     let has_rows = !is_new || plan.was_absorbed(file.source);
-    save::save_file(scope, changes, file, has_rows, moved_from.map(|file| file.path.as_str()))
+    save::save_file(
+        scope,
+        changes,
+        file,
+        has_rows,
+        moved_from.map(|file| file.path.as_str()),
+    )
 }
 
 fn remove_rest(scope: &Scope<'_>, changes: &mut Changes, removed: MovedFiles<'_>) -> Result<()> {

@@ -52,9 +52,11 @@ pub(super) fn update(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
             .map(|term| term.alternatives)
             .collect();
         if !groups.is_empty() {
-            changes
-                .chunks
-                .extend(storage::full_text::chunks_with_all(connection, scope.namespace, &groups)?);
+            changes.chunks.extend(storage::full_text::chunks_with_all(
+                connection,
+                scope.namespace,
+                &groups,
+            )?);
         }
     }
     let mut lookup = StoredForms { scope };
@@ -92,7 +94,8 @@ impl NameLookup for StoredForms<'_> {
     type Error = crate::Error;
 
     fn lookup(&mut self, prefix: &str) -> Result<Known> {
-        let (name, longer) = storage::forms_from(self.scope.connection, self.scope.namespace, prefix)?;
+        let (name, longer) =
+            storage::forms_from(self.scope.connection, self.scope.namespace, prefix)?;
         Ok(Known { name, longer })
     }
 }
@@ -112,7 +115,11 @@ fn update_name(scope: &Scope<'_>, changes: &mut Changes, form: &str) -> Result<b
         (Some(row), Some(written)) => {
             if row.name != written {
                 storage::rename_entity(connection, row.id, &written)?;
-                storage::insert_alias(connection, scope.namespace, &name_alias(row.id, form, &written))?;
+                storage::insert_alias(
+                    connection,
+                    scope.namespace,
+                    &name_alias(row.id, form, &written),
+                )?;
             }
             Ok(false)
         }
@@ -150,7 +157,11 @@ fn add_name(scope: &Scope<'_>, form: &str, written: &str) -> Result<EntityId> {
         written,
         scope.now,
     )?;
-    storage::insert_alias(scope.connection, scope.namespace, &name_alias(id, form, written))?;
+    storage::insert_alias(
+        scope.connection,
+        scope.namespace,
+        &name_alias(id, form, written),
+    )?;
     Ok(id)
 }
 
@@ -165,13 +176,20 @@ fn name_alias(entity: EntityId, form: &str, written: &str) -> Alias {
 }
 
 /// Counts names, decides the vocabulary and matches every chunk, from nothing.
-pub(super) fn rebuild(scope: &Scope<'_>, changes: &mut Changes, progress: &dyn Progress) -> Result<()> {
+pub(super) fn rebuild(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    progress: &dyn Progress,
+) -> Result<()> {
     count_names(scope)?;
     decide_names(scope, changes)?;
     match_all(scope, changes, progress)
 }
 
-fn for_each_block(scope: &Scope<'_>, mut each: impl FnMut(Vec<ChunkText>) -> Result<()>) -> Result<()> {
+fn for_each_block(
+    scope: &Scope<'_>,
+    mut each: impl FnMut(Vec<ChunkText>) -> Result<()>,
+) -> Result<()> {
     let mut after = ChunkId(0);
     loop {
         let block = storage::chunk_texts_after(scope.connection, scope.namespace, after, BLOCK)?;
@@ -222,8 +240,13 @@ fn decide_names(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
         wanted.remove(&form);
     }
     let existing: BTreeMap<String, EntityId> =
-        storage::entities_of_kind(connection, scope.namespace, EntityKind::Name)?.into_iter().collect();
-    for (_, &id) in existing.iter().filter(|(form, _)| !wanted.contains_key(*form)) {
+        storage::entities_of_kind(connection, scope.namespace, EntityKind::Name)?
+            .into_iter()
+            .collect();
+    for (_, &id) in existing
+        .iter()
+        .filter(|(form, _)| !wanted.contains_key(*form))
+    {
         storage::retire_entity(connection, id, scope.now)?;
         changes.report.entities_removed += 1;
     }
@@ -248,7 +271,10 @@ fn match_all(scope: &Scope<'_>, changes: &mut Changes, progress: &dyn Progress) 
     let mut owners: Vec<Vec<EntityId>> = Vec::new();
     storage::for_each_alias(connection, scope.namespace, |form, entity| {
         if forms.last().is_some_and(|last| last == form) {
-            owners.last_mut().expect("as many owners as forms").push(entity);
+            owners
+                .last_mut()
+                .expect("as many owners as forms")
+                .push(entity);
         } else {
             forms.push(form.to_owned());
             owners.push(vec![entity]);

@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use crate::chunking::{ChunkOptions, chunk};
 use crate::sources::{Format, ReadOptions, read};
 use crate::text::{Language, Tokenizer, detect_language};
-use crate::types::{ChunkDraft, DocumentKind, ItemFailure, ParsedDocument, Skipped, TextOrigin, Timestamp};
+use crate::types::{
+    ChunkDraft, DocumentKind, ItemFailure, ParsedDocument, Skipped, TextOrigin, Timestamp,
+};
 
 /// A file that may have changed.
 #[derive(Debug, Clone)]
@@ -105,14 +107,22 @@ pub(super) fn prepare(
                     (hash, outcome)
                 }
             }
-            Err(error) => (Vec::new(), failed(candidate, format!("cannot be read: {error}"))),
+            Err(error) => (
+                Vec::new(),
+                failed(candidate, format!("cannot be read: {error}")),
+            ),
         },
         Content::Given { title, text } => {
             let hash = hash_parts(&[title.as_bytes(), text.as_bytes()]);
             if hash == candidate.known_hash {
                 (hash, Outcome::Unchanged)
             } else {
-                let document = prepare_document(given_document(title, text), &candidate.uri, chunking, tokenizer);
+                let document = prepare_document(
+                    given_document(title, text),
+                    &candidate.uri,
+                    chunking,
+                    tokenizer,
+                );
                 let outcome = Outcome::Read {
                     documents: vec![document],
                     failures: Vec::new(),
@@ -231,7 +241,10 @@ fn lines_of(text: &str, positions: impl Iterator<Item = usize>) -> Vec<usize> {
             if position < at {
                 (line, at) = (1, 0);
             }
-            line += text.as_bytes()[at..position].iter().filter(|&&byte| byte == b'\n').count();
+            line += text.as_bytes()[at..position]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count();
             at = position;
             line
         })

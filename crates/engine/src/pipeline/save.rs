@@ -12,10 +12,14 @@ use super::{Changes, Scope};
 use crate::Result;
 use crate::graph::{link_key, quote_span};
 use crate::storage::{
-    self, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace, chunks_of_document, documents_of_file,
+    self, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace,
+    chunks_of_document, documents_of_file,
 };
 use crate::text::fold;
-use crate::types::{Alias, AliasSource, DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId, TextOrigin};
+use crate::types::{
+    Alias, AliasSource, DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId,
+    TextOrigin,
+};
 
 /// Saves one file: its row, its issues, its documents.
 /// `has_rows`: an earlier run may have left rows of it; `moved_from` names the path it had before, when its content was seen to move.
@@ -62,7 +66,9 @@ pub(super) fn save_file(
         status,
     };
     storage::save_file(connection, source, &file)?;
-    save_issues(connection, changes, source, &path, &documents, failures, skipped)?;
+    save_issues(
+        connection, changes, source, &path, &documents, failures, skipped,
+    )?;
 
     let existing = match moved_from {
         Some(old_path) => documents_of_file(connection, source, old_path)?,
@@ -95,7 +101,12 @@ pub(super) fn save_file(
 }
 
 /// Closes every document of a file that is gone.
-pub(super) fn remove_file(scope: &Scope<'_>, changes: &mut Changes, source: i64, path: &str) -> Result<()> {
+pub(super) fn remove_file(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    source: i64,
+    path: &str,
+) -> Result<()> {
     for row in documents_of_file(scope.connection, source, path)? {
         changes.report.removed += 1;
         retire_document(scope, changes, &row)?;
@@ -159,7 +170,8 @@ fn save_document(
     let parsed = &document.parsed;
     let entity = entity_of(scope, document, old.as_ref())?;
     let front_matter = (!parsed.front_matter.is_null()).then(|| parsed.front_matter.to_string());
-    let aliases = (!parsed.aliases.is_empty()).then(|| serde_json::Value::from(parsed.aliases.clone()).to_string());
+    let aliases = (!parsed.aliases.is_empty())
+        .then(|| serde_json::Value::from(parsed.aliases.clone()).to_string());
     let values = DocumentValues {
         uri: &document.uri,
         source: place.source,
@@ -172,7 +184,10 @@ fn save_document(
         front_matter: front_matter.as_deref(),
         aliases: aliases.as_deref(),
         text: (parsed.origin == TextOrigin::Extracted).then_some(parsed.text.as_str()),
-        valid_from: parsed.date.as_ref().map(|(date, _)| (date.start, date.written.as_str())),
+        valid_from: parsed
+            .date
+            .as_ref()
+            .map(|(date, _)| (date.start, date.written.as_str())),
         observed_at: Some(observed_at(place.mtime_ns)),
     };
     let id = if let Some(row) = &old {
@@ -188,7 +203,9 @@ fn save_document(
         for alias in row.aliases.iter().chain(&parsed.aliases) {
             changes.note_moved(alias);
         }
-        changes.tags.extend(storage::tags_of_document(connection, row.id)?);
+        changes
+            .tags
+            .extend(storage::tags_of_document(connection, row.id)?);
         storage::update_document(connection, row.id, &values)?;
         storage::delete_links(connection, row.id)?;
         row.id
@@ -222,7 +239,9 @@ fn save_document(
             .map(|tag| (fold(tag), tag.clone()))
             .filter(|(folded, _)| !folded.is_empty())
             .collect();
-        changes.tags.extend(tags.iter().map(|(folded, _)| folded.clone()));
+        changes
+            .tags
+            .extend(tags.iter().map(|(folded, _)| folded.clone()));
         storage::save_tags(connection, id, &tags)?;
     }
     save_chunks(scope, changes, document, id, old.as_ref())
@@ -230,12 +249,23 @@ fn save_document(
 
 /// The entity that stands for the document: the one it had, the one its title shares with other rows,
 /// or a new one under its uri.
-fn entity_of(scope: &Scope<'_>, document: &PreparedDocument, old: Option<&DocumentRow>) -> Result<EntityId> {
+fn entity_of(
+    scope: &Scope<'_>,
+    document: &PreparedDocument,
+    old: Option<&DocumentRow>,
+) -> Result<EntityId> {
     let connection = scope.connection;
     let namespace = (scope.namespace, scope.namespace_name);
     let title = &document.parsed.title;
     if is_shared_title(document.parsed.kind, title) {
-        let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Title, &fold(title), title, scope.now)?;
+        let (id, _) = storage::ensure_entity(
+            connection,
+            namespace,
+            EntityKind::Title,
+            &fold(title),
+            title,
+            scope.now,
+        )?;
         return Ok(id);
     }
     if let Some(row) = old
@@ -246,14 +276,22 @@ fn entity_of(scope: &Scope<'_>, document: &PreparedDocument, old: Option<&Docume
     // A note that moved away keeps the entity of this uri; a newcomer then gets the next key.
     let mut key = document.uri.clone();
     let mut number = 1;
-    while let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Note, &key)? {
+    while let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Note, &key)?
+    {
         if storage::documents_of_entity(connection, row.id)?.is_empty() {
             break;
         }
         number += 1;
         key = format!("{}#{number}", document.uri);
     }
-    let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Note, &key, title, scope.now)?;
+    let (id, _) = storage::ensure_entity(
+        connection,
+        namespace,
+        EntityKind::Note,
+        &key,
+        title,
+        scope.now,
+    )?;
     Ok(id)
 }
 
@@ -275,13 +313,16 @@ fn save_chunks(
     for (ordinal, chunk) in document.chunks.iter().enumerate() {
         let draft = &chunk.draft;
         if let Some(row) = kept.get_mut(&chunk.hash).and_then(Vec::pop) {
-            if (row.ordinal, row.start, row.end, row.line) != (ordinal, draft.start, draft.end, draft.line) {
+            if (row.ordinal, row.start, row.end, row.line)
+                != (ordinal, draft.start, draft.end, draft.line)
+            {
                 storage::move_chunk(connection, row.id, ordinal, draft)?;
             }
             continue;
         }
         let text = &document.parsed.text[draft.start..draft.end];
-        let chunk_id = storage::insert_chunk(connection, id, ordinal, draft, text, &chunk.hash, scope.now)?;
+        let chunk_id =
+            storage::insert_chunk(connection, id, ordinal, draft, text, &chunk.hash, scope.now)?;
         storage::full_text::insert(
             connection,
             chunk_id,
@@ -326,7 +367,9 @@ fn retire_document(scope: &Scope<'_>, changes: &mut Changes, row: &DocumentRow) 
     }
     note_vanishing_links(connection, changes, row.id)?;
     storage::delete_links(connection, row.id)?;
-    changes.tags.extend(storage::tags_of_document(connection, row.id)?);
+    changes
+        .tags
+        .extend(storage::tags_of_document(connection, row.id)?);
     storage::save_tags(connection, row.id, &[])?;
     changes.note_moved(&row.uri);
     for alias in &row.aliases {
@@ -339,7 +382,11 @@ fn retire_document(scope: &Scope<'_>, changes: &mut Changes, row: &DocumentRow) 
 }
 
 /// The open targets of links that are about to go may stop being names.
-fn note_vanishing_links(connection: &Connection, changes: &mut Changes, document: DocumentId) -> Result<()> {
+fn note_vanishing_links(
+    connection: &Connection,
+    changes: &mut Changes,
+    document: DocumentId,
+) -> Result<()> {
     for link in storage::links_of_document(connection, document)? {
         changes.touch_form(link.form);
     }
@@ -367,7 +414,9 @@ fn refresh_entity(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId) ->
             name = Some(&document.title);
         }
         for alias in document_aliases(entity, document) {
-            let slot = wanted.entry((alias.folded.clone(), alias.source)).or_insert_with(|| alias.clone());
+            let slot = wanted
+                .entry((alias.folded.clone(), alias.source))
+                .or_insert_with(|| alias.clone());
             if alias.written < slot.written {
                 *slot = alias;
             }
@@ -386,28 +435,48 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
     let namespace = (scope.namespace, scope.namespace_name);
     let spelling = storage::tag_spelling(connection, scope.namespace, folded)?;
     let Some(written) = spelling else {
-        if let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, folded)? {
+        if let Some(row) =
+            storage::find_entity(connection, scope.namespace, EntityKind::Tag, folded)?
+        {
             diff_aliases(scope, changes, row.id, Vec::new())?;
             storage::retire_entity(connection, row.id, scope.now)?;
         }
         return Ok(());
     };
-    let (id, _) = storage::ensure_entity(connection, namespace, EntityKind::Tag, folded, &written, scope.now)?;
+    let (id, _) = storage::ensure_entity(
+        connection,
+        namespace,
+        EntityKind::Tag,
+        folded,
+        &written,
+        scope.now,
+    )?;
     storage::rename_entity(connection, id, &written)?;
     let alias = super::title::alias(id, &written, AliasSource::Title);
     diff_aliases(scope, changes, id, alias.into_iter().collect())
 }
 
 /// Makes the stored aliases of a document's or tag's entity equal to `wanted`.
-fn diff_aliases(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId, wanted: Vec<Alias>) -> Result<()> {
+fn diff_aliases(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    entity: EntityId,
+    wanted: Vec<Alias>,
+) -> Result<()> {
     let stored = storage::aliases_of_entity(scope.connection, entity)?;
     let stored_keys: BTreeSet<(&str, AliasSource, &str)> = stored.iter().map(key_of).collect();
     let wanted_keys: BTreeSet<(&str, AliasSource, &str)> = wanted.iter().map(key_of).collect();
-    for alias in stored.iter().filter(|alias| !wanted_keys.contains(&key_of(alias))) {
+    for alias in stored
+        .iter()
+        .filter(|alias| !wanted_keys.contains(&key_of(alias)))
+    {
         storage::delete_alias(scope.connection, scope.namespace, alias)?;
         changes.change_owner(&alias.folded);
     }
-    for alias in wanted.iter().filter(|alias| !stored_keys.contains(&key_of(alias))) {
+    for alias in wanted
+        .iter()
+        .filter(|alias| !stored_keys.contains(&key_of(alias)))
+    {
         storage::insert_alias(scope.connection, scope.namespace, alias)?;
         changes.change_owner(&alias.folded);
     }

@@ -128,7 +128,11 @@ struct Part {
 }
 
 /// Walks folders and files and compares them with what the store knows.
-pub(super) fn scan_sources(job: &Job<'_>, lease: &WriteLease<'_>, specs: &[SourceSpec]) -> Result<Plan> {
+pub(super) fn scan_sources(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    specs: &[SourceSpec],
+) -> Result<Plan> {
     let mut absorbed = BTreeSet::new();
     let transaction = lease.transaction()?;
     let connection = transaction.connection();
@@ -154,7 +158,10 @@ pub(super) fn scan_sources(job: &Job<'_>, lease: &WriteLease<'_>, specs: &[Sourc
     }
     for spec in specs {
         let part = place_spec(job, connection, namespace, spec, &mut absorbed)?;
-        match parts.iter().position(|known| known.source.id == part.source.id) {
+        match parts
+            .iter()
+            .position(|known| known.source.id == part.source.id)
+        {
             // The same source twice: look at all of it.
             Some(at) => {
                 parts[at].under = None;
@@ -181,7 +188,13 @@ pub(super) fn scan_documents(
     let transaction = lease.transaction()?;
     let connection = transaction.connection();
     let namespace = transaction.namespace(job.namespace)?.0;
-    let source = storage::upsert_source(connection, namespace, label, IN_MEMORY, LinkConvention::default())?;
+    let source = storage::upsert_source(
+        connection,
+        namespace,
+        label,
+        IN_MEMORY,
+        LinkConvention::default(),
+    )?;
     transaction.commit_bookkeeping()?;
     let mut plan = start_plan(job, lease, namespace, BTreeSet::new())?;
     plan.reading.insert(source, ReadOptions::default());
@@ -189,7 +202,10 @@ pub(super) fn scan_documents(
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for document in documents {
         if !seen.insert(&document.uri) {
-            return Err(Error::Usage(format!("two documents have the uri {:?}", document.uri)));
+            return Err(Error::Usage(format!(
+                "two documents have the uri {:?}",
+                document.uri
+            )));
         }
         let old = known.get(&document.uri);
         plan.candidates.push(Candidate {
@@ -214,7 +230,12 @@ pub(super) fn scan_documents(
     finish_plan(lease, plan)
 }
 
-fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64, absorbed: BTreeSet<i64>) -> Result<Plan> {
+fn start_plan(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    namespace: i64,
+    absorbed: BTreeSet<i64>,
+) -> Result<Plan> {
     let connection = lease.store().connection();
     let reread = settings_changed(job, connection, namespace)?;
     Ok(Plan {
@@ -245,7 +266,8 @@ fn finish_plan(lease: &WriteLease<'_>, mut plan: Plan) -> Result<Plan> {
         .into_iter()
         .map(|source| (source.label, source.convention))
         .collect();
-    plan.conventions.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
+    plan.conventions
+        .sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
     plan.candidates
         .sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
     plan.report.read = plan.candidates.len();
@@ -267,9 +289,9 @@ fn place_spec(
             path: spec.root.clone(),
             source,
         })?;
-    let text = root
-        .to_str()
-        .ok_or_else(|| Error::Usage(format!("{}: the path is not valid Unicode", root.display())))?;
+    let text = root.to_str().ok_or_else(|| {
+        Error::Usage(format!("{}: the path is not valid Unicode", root.display()))
+    })?;
     let known = storage::sources(connection, namespace)?;
     if let Some(source) = known.iter().find(|source| source.root == text) {
         return Ok(Part {
@@ -323,15 +345,18 @@ fn new_label(job: &Job<'_>, root: &Path, known: &[SourceRow]) -> String {
             let folder = path.parent()?;
             (folder.file_name()? == STORE_FOLDER).then(|| folder.parent().map(Path::to_owned))?
         });
-    if let Some(inside) = base.as_deref().and_then(|base| root.strip_prefix(base).ok())
+    if let Some(inside) = base
+        .as_deref()
+        .and_then(|base| root.strip_prefix(base).ok())
         && let Some(inside) = inside.to_str()
         && known.iter().all(|source| source.label != inside)
     {
         return inside.replace('\\', "/");
     }
-    let name = root
-        .file_name()
-        .map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = root.file_name().map_or_else(
+        || "root".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     let mut label = name.clone();
     let mut number = 1;
     while known.iter().any(|source| source.label == label) {
@@ -341,10 +366,17 @@ fn new_label(job: &Job<'_>, root: &Path, known: &[SourceRow]) -> String {
     label
 }
 
-fn known_files(plan: &mut Plan, connection: &Connection, source: i64) -> Result<BTreeMap<String, FileRow>> {
+fn known_files(
+    plan: &mut Plan,
+    connection: &Connection,
+    source: i64,
+) -> Result<BTreeMap<String, FileRow>> {
     let files = storage::files(connection, source)?;
     plan.known_files += files.len();
-    Ok(files.into_iter().map(|row| (row.path.clone(), row)).collect())
+    Ok(files
+        .into_iter()
+        .map(|row| (row.path.clone(), row))
+        .collect())
 }
 
 /// Known files that `is_there` denies are gone.
@@ -385,8 +417,8 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
         )));
     }
     let walked = walk(root, &WalkOptions::default())?;
-    let convention =
-        convention.unwrap_or_else(|| detect_convention(walked.files.iter().map(|file| file.uri.as_str())));
+    let convention = convention
+        .unwrap_or_else(|| detect_convention(walked.files.iter().map(|file| file.uri.as_str())));
     let is_new_convention = convention != source.convention;
     if is_new_convention {
         let transaction = lease.transaction()?;
@@ -420,11 +452,15 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
         scan_file(plan, &source, file, old, reread);
     }
     let there: BTreeSet<&str> = walked.files.iter().map(|file| file.uri.as_str()).collect();
-    let known = known.into_iter().filter(|(path, _)| is_inside(path)).collect();
+    let known = known
+        .into_iter()
+        .filter(|(path, _)| is_inside(path))
+        .collect();
     let gone_before = plan.gone_attachments.len();
     note_removed(plan, source.id, known, |path| there.contains(path));
     for (_, path) in &plan.gone_attachments[gone_before..] {
-        plan.link_keys.extend(keys_of_uri(&join_uri(&source.label, path)));
+        plan.link_keys
+            .extend(keys_of_uri(&join_uri(&source.label, path)));
     }
     plan.is_settled &= plan.gone_attachments.len() == gone_before;
     if under.is_none() {
@@ -433,19 +469,28 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
             plan.is_settled = false;
             plan.walk_skips.push((source.id, skipped.clone()));
         }
-        plan.report.skipped.extend(skipped.into_iter().map(|skip| Skipped {
-            uri: join_uri(&source.label, &skip.uri),
-            reason: skip.reason,
-        }));
+        plan.report
+            .skipped
+            .extend(skipped.into_iter().map(|skip| Skipped {
+                uri: join_uri(&source.label, &skip.uri),
+                reason: skip.reason,
+            }));
     }
     Ok(())
 }
 
-fn scan_file(plan: &mut Plan, source: &SourceRow, file: &SourceFile, old: Option<&FileRow>, reread: bool) {
+fn scan_file(
+    plan: &mut Plan,
+    source: &SourceRow,
+    file: &SourceFile,
+    old: Option<&FileRow>,
+    reread: bool,
+) {
     let Some(format) = file.format else {
         if old.is_none_or(|row| row.status != FileStatus::Attachment) {
             plan.is_settled = false;
-            plan.link_keys.extend(keys_of_uri(&join_uri(&source.label, &file.uri)));
+            plan.link_keys
+                .extend(keys_of_uri(&join_uri(&source.label, &file.uri)));
             let row = FileRow {
                 path: file.uri.clone(),
                 size: file.size,
@@ -459,7 +504,8 @@ fn scan_file(plan: &mut Plan, source: &SourceRow, file: &SourceFile, old: Option
     };
     plan.report.seen += 1;
     let is_touched = old.is_none_or(|row| {
-        row.status == FileStatus::Attachment || (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
+        row.status == FileStatus::Attachment
+            || (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
     });
     if !is_touched && !reread {
         return;
@@ -512,7 +558,8 @@ pub(crate) fn count_stale(connection: &Connection, namespace: i64) -> Result<usi
                 Some(row) => {
                     seen += 1;
                     stale += usize::from(
-                        file.format.is_some() && (row.size, row.mtime_ns) != (file.size, file.mtime_ns),
+                        file.format.is_some()
+                            && (row.size, row.mtime_ns) != (file.size, file.mtime_ns),
                     );
                 }
                 None => stale += 1,

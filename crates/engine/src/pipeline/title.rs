@@ -58,7 +58,10 @@ fn stem_of(uri: &str) -> &str {
 
 /// `Mercury (planet)` without its qualifier.
 fn without_qualifier(title: &str) -> Option<&str> {
-    let open = title.trim_end().strip_suffix([')', '）'])?.rfind(['(', '（'])?;
+    let open = title
+        .trim_end()
+        .strip_suffix([')', '）'])?
+        .rfind(['(', '（'])?;
     let rest = title[..open].trim();
     (!rest.is_empty()).then_some(rest)
 }

@@ -44,7 +44,13 @@ pub(super) fn assemble(
         let Some(chunk) = storage::evidence_chunk(reader.connection, found.chunk)? else {
             continue;
         };
-        results.push(evidence(results.len() + 1, found, chunk, terms, &mut tokenizer));
+        results.push(evidence(
+            results.len() + 1,
+            found,
+            chunk,
+            terms,
+            &mut tokenizer,
+        ));
     }
     Ok(results)
 }
@@ -57,7 +63,10 @@ fn evidence(
     tokenizer: &mut Tokenizer,
 ) -> Evidence {
     let quote = best_quote(&chunk.text, chunk.language, terms, tokenizer);
-    let lines_before = chunk.text[..quote.start].bytes().filter(|&byte| byte == b'\n').count();
+    let lines_before = chunk.text[..quote.start]
+        .bytes()
+        .filter(|&byte| byte == b'\n')
+        .count();
     Evidence {
         rank,
         score: found.score,

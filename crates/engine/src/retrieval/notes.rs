@@ -74,7 +74,11 @@ pub(super) fn expand(
         best.extend(found);
     }
     best.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(Expanded { hits: best, added, cut })
+    Ok(Expanded {
+        hits: best,
+        added,
+        cut,
+    })
 }
 
 fn document_of(graph: &Graph, chunk: ChunkId) -> Option<u32> {
@@ -101,8 +105,12 @@ fn linked_notes(
             if !graph.relations.is_visible(position, at) {
                 continue;
             }
-            for &document in graph.title_documents.row(graph.relations.target_of(position)) {
-                if documents.is_some_and(|allowed| !allowed.contains(&graph.documents.id(document))) {
+            for &document in graph
+                .title_documents
+                .row(graph.relations.target_of(position))
+            {
+                if documents.is_some_and(|allowed| !allowed.contains(&graph.documents.id(document)))
+                {
                     continue;
                 }
                 if !seen.insert(document) {

@@ -11,7 +11,12 @@ const LONGEST: usize = 320;
 
 /// Byte range of the best sentence or line of `text`: the one with most distinct words of the question,
 /// the first of equals.
-pub(super) fn best_quote(text: &str, language: Language, terms: &[QueryTerm], tokenizer: &mut Tokenizer) -> Range<usize> {
+pub(super) fn best_quote(
+    text: &str,
+    language: Language,
+    terms: &[QueryTerm],
+    tokenizer: &mut Tokenizer,
+) -> Range<usize> {
     let wanted: FxHashSet<&str> = terms
         .iter()
         .filter(|term| !term.stop)
@@ -22,7 +27,10 @@ pub(super) fn best_quote(text: &str, language: Language, terms: &[QueryTerm], to
     for sentence in sentences(text) {
         buffer.clear();
         tokenizer.index_terms(&text[sentence.clone()], language, &mut buffer);
-        let found: FxHashSet<&str> = buffer.split(' ').filter(|term| wanted.contains(term)).collect();
+        let found: FxHashSet<&str> = buffer
+            .split(' ')
+            .filter(|term| wanted.contains(term))
+            .collect();
         if best.1.is_empty() || found.len() > best.0 {
             best = (found.len(), sentence);
         }
@@ -69,13 +77,20 @@ mod tests {
     fn sentences_end_where_people_end_them() {
         #[track_caller]
         fn check(text: &str, expected: &[&str]) {
-            let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+            let found: Vec<&str> = sentences(text)
+                .into_iter()
+                .map(|range| &text[range])
+                .collect();
             assert_eq!(found, expected);
         }
         check("One. Two v1.2 is out! ", &["One.", "Two v1.2 is out!"]);
         check("# Head\n\ntext", &["# Head", "text"]);
         check("第一句。第二句", &["第一句。", "第二句"]);
         check("  ", &[]);
-        assert!(sentences(&"x".repeat(2000)).iter().all(|range| range.len() <= LONGEST + 81));
+        assert!(
+            sentences(&"x".repeat(2000))
+                .iter()
+                .all(|range| range.len() <= LONGEST + 81)
+        );
     }
 }

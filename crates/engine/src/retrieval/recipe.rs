@@ -40,8 +40,14 @@ impl Recipe {
         };
         match mode {
             Mode::Keyword => plain,
-            Mode::Auto | Mode::Graph => Self { graph: true, ..plain },
-            Mode::Hybrid => Self { vectors: true, ..plain },
+            Mode::Auto | Mode::Graph => Self {
+                graph: true,
+                ..plain
+            },
+            Mode::Hybrid => Self {
+                vectors: true,
+                ..plain
+            },
             // "Graph RAG, no graph database needed": 60 notes, 15 seeds, 40 neighbours.
             Mode::Notes => Self {
                 keyword_limit: 600,

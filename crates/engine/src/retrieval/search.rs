@@ -42,12 +42,20 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
 
     let hits = keyword(reader, &terms, documents, recipe.keyword_limit)?;
     outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
-    let mut found: Vec<Found> = hits.iter().map(|&(chunk, score)| Found::new(chunk, score)).collect();
+    let mut found: Vec<Found> = hits
+        .iter()
+        .map(|&(chunk, score)| Found::new(chunk, score))
+        .collect();
     for (rank, found) in found.iter_mut().enumerate() {
         found.lanes.push((Lane::Keyword, rank + 1));
     }
     if recipe.vectors {
-        outcome.record(Lane::Vector, LaneStatus::Skipped, 0, "no vectors in this store");
+        outcome.record(
+            Lane::Vector,
+            LaneStatus::Skipped,
+            0,
+            "no vectors in this store",
+        );
     }
     if let Some(limits) = recipe.links {
         let at = Moment::present(Timestamp(i64::MAX - 1));
@@ -58,8 +66,17 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
             (LaneStatus::Ran, "")
         };
         outcome.record(Lane::Links, status, expanded.added, reason);
-        found = expanded.hits.iter().map(|&(chunk, score)| Found::new(chunk, score)).collect();
-        outcome.record(Lane::Rerank, LaneStatus::Skipped, 0, "no reranker configured");
+        found = expanded
+            .hits
+            .iter()
+            .map(|&(chunk, score)| Found::new(chunk, score))
+            .collect();
+        outcome.record(
+            Lane::Rerank,
+            LaneStatus::Skipped,
+            0,
+            "no reranker configured",
+        );
     }
     let results = assemble(reader, &terms, found, request.limit)?;
     Ok(SearchResponse {

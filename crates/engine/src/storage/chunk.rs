@@ -26,7 +26,10 @@ pub(crate) struct ChunkText {
 }
 
 /// The current chunks of a document, in order.
-pub(crate) fn chunks_of_document(connection: &Connection, document: DocumentId) -> Result<Vec<ChunkRow>> {
+pub(crate) fn chunks_of_document(
+    connection: &Connection,
+    document: DocumentId,
+) -> Result<Vec<ChunkRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, hash, ordinal, start, end, line FROM chunk
          WHERE document = ?1 AND retracted_at IS NULL ORDER BY ordinal",
@@ -76,9 +79,16 @@ pub(crate) fn insert_chunk(
 }
 
 /// Moves a kept chunk to its place in the edited document.
-pub(crate) fn move_chunk(connection: &Connection, id: ChunkId, ordinal: usize, draft: &ChunkDraft) -> Result<()> {
+pub(crate) fn move_chunk(
+    connection: &Connection,
+    id: ChunkId,
+    ordinal: usize,
+    draft: &ChunkDraft,
+) -> Result<()> {
     connection
-        .prepare_cached("UPDATE chunk SET ordinal = ?2, start = ?3, end = ?4, line = ?5 WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE chunk SET ordinal = ?2, start = ?3, end = ?4, line = ?5 WHERE id = ?1",
+        )?
         .execute(params![
             id.0,
             ordinal as i64,
@@ -159,7 +169,10 @@ pub(crate) struct EvidenceChunk {
 }
 
 /// A chunk as evidence; `None` when it is not current.
-pub(crate) fn evidence_chunk(connection: &Connection, id: ChunkId) -> Result<Option<EvidenceChunk>> {
+pub(crate) fn evidence_chunk(
+    connection: &Connection,
+    id: ChunkId,
+) -> Result<Option<EvidenceChunk>> {
     Ok(connection
         .prepare_cached(
             "SELECT d.id, d.uri, d.title, d.language, c.heading_path, c.line, c.start, c.end, c.text

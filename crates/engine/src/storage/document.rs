@@ -92,7 +92,11 @@ pub(crate) fn insert_document(
 }
 
 /// Overwrites a current document whose source changed or moved; its ids stay.
-pub(crate) fn update_document(connection: &Connection, id: DocumentId, values: &DocumentValues<'_>) -> Result<()> {
+pub(crate) fn update_document(
+    connection: &Connection,
+    id: DocumentId,
+    values: &DocumentValues<'_>,
+) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE document SET uri = ?2, source = ?3, path = ?4, entity = ?5, title = ?6, kind = ?7, language = ?8,
@@ -121,7 +125,11 @@ pub(crate) fn update_document(connection: &Connection, id: DocumentId, values: &
 }
 
 /// Closes a document that is gone.
-pub(crate) fn retire_document(connection: &Connection, id: DocumentId, now: Timestamp) -> Result<()> {
+pub(crate) fn retire_document(
+    connection: &Connection,
+    id: DocumentId,
+    now: Timestamp,
+) -> Result<()> {
     connection
         .prepare_cached("UPDATE document SET retracted_at = ?2 WHERE id = ?1")?
         .execute(params![id.0, now.0])?;
@@ -129,7 +137,11 @@ pub(crate) fn retire_document(connection: &Connection, id: DocumentId, now: Time
 }
 
 /// The current documents of a file, by row id.
-pub(crate) fn documents_of_file(connection: &Connection, source: i64, path: &str) -> Result<Vec<DocumentRow>> {
+pub(crate) fn documents_of_file(
+    connection: &Connection,
+    source: i64,
+    path: &str,
+) -> Result<Vec<DocumentRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM document WHERE source = ?1 AND path = ?2 AND retracted_at IS NULL ORDER BY id"
     ))?;
@@ -138,7 +150,10 @@ pub(crate) fn documents_of_file(connection: &Connection, source: i64, path: &str
 }
 
 /// The current documents that an entity stands for, by uri.
-pub(crate) fn documents_of_entity(connection: &Connection, entity: EntityId) -> Result<Vec<DocumentRow>> {
+pub(crate) fn documents_of_entity(
+    connection: &Connection,
+    entity: EntityId,
+) -> Result<Vec<DocumentRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM document WHERE entity = ?1 AND retracted_at IS NULL ORDER BY uri"
     ))?;
@@ -147,7 +162,10 @@ pub(crate) fn documents_of_entity(connection: &Connection, entity: EntityId) -> 
 }
 
 /// Every current document of a namespace, by uri.
-pub(crate) fn current_documents(connection: &Connection, namespace: i64) -> Result<Vec<DocumentRow>> {
+pub(crate) fn current_documents(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<DocumentRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM document WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY uri"
     ))?;
@@ -156,7 +174,11 @@ pub(crate) fn current_documents(connection: &Connection, namespace: i64) -> Resu
 }
 
 /// The current document of this uri.
-pub(crate) fn document_by_uri(connection: &Connection, namespace: i64, uri: &str) -> Result<Option<DocumentRow>> {
+pub(crate) fn document_by_uri(
+    connection: &Connection,
+    namespace: i64,
+    uri: &str,
+) -> Result<Option<DocumentRow>> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM document WHERE namespace = ?1 AND uri = ?2 AND retracted_at IS NULL"
@@ -166,12 +188,17 @@ pub(crate) fn document_by_uri(connection: &Connection, namespace: i64, uri: &str
 }
 
 /// Replaces the tags of a document: pairs of folded and written form.
-pub(crate) fn save_tags(connection: &Connection, document: DocumentId, tags: &[(String, String)]) -> Result<()> {
+pub(crate) fn save_tags(
+    connection: &Connection,
+    document: DocumentId,
+    tags: &[(String, String)],
+) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM document_tag WHERE document = ?1")?
         .execute([document.0])?;
-    let mut insert = connection
-        .prepare_cached("INSERT OR IGNORE INTO document_tag (document, folded, written) VALUES (?1, ?2, ?3)")?;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO document_tag (document, folded, written) VALUES (?1, ?2, ?3)",
+    )?;
     for (folded, written) in tags {
         insert.execute(params![document.0, folded, written])?;
     }
@@ -179,16 +206,23 @@ pub(crate) fn save_tags(connection: &Connection, document: DocumentId, tags: &[(
 }
 
 /// The tags of a document, by folded form.
-pub(crate) fn tags_of_document(connection: &Connection, document: DocumentId) -> Result<Vec<String>> {
-    let mut statement =
-        connection.prepare_cached("SELECT folded FROM document_tag WHERE document = ?1 ORDER BY folded")?;
+pub(crate) fn tags_of_document(
+    connection: &Connection,
+    document: DocumentId,
+) -> Result<Vec<String>> {
+    let mut statement = connection
+        .prepare_cached("SELECT folded FROM document_tag WHERE document = ?1 ORDER BY folded")?;
     let rows = statement.query_map([document.0], |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The most frequent spelling of a tag among the current documents (ties: the smaller one);
 /// `None` when no document bears it.
-pub(crate) fn tag_spelling(connection: &Connection, namespace: i64, folded: &str) -> Result<Option<String>> {
+pub(crate) fn tag_spelling(
+    connection: &Connection,
+    namespace: i64,
+    folded: &str,
+) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(
             "SELECT t.written FROM document_tag t JOIN document d ON d.id = t.document
@@ -221,7 +255,10 @@ pub(crate) fn entity_of_document(connection: &Connection, id: DocumentId) -> Res
 }
 
 /// The date that a document states of itself, with its written form.
-pub(crate) fn stated_date(connection: &Connection, id: DocumentId) -> Result<Option<(Timestamp, String)>> {
+pub(crate) fn stated_date(
+    connection: &Connection,
+    id: DocumentId,
+) -> Result<Option<(Timestamp, String)>> {
     let (at, written): (Option<i64>, Option<String>) = connection
         .prepare_cached("SELECT valid_from, valid_from_written FROM document WHERE id = ?1")?
         .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -154,22 +154,34 @@ pub(crate) fn for_each_alias(
     namespace: i64,
     mut each: impl FnMut(&str, EntityId),
 ) -> Result<()> {
-    let mut statement = connection
-        .prepare_cached("SELECT DISTINCT folded, entity FROM alias WHERE namespace = ?1 ORDER BY folded, entity")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT folded, entity FROM alias WHERE namespace = ?1 ORDER BY folded, entity",
+    )?;
     let mut rows = statement.query([namespace])?;
     while let Some(row) = rows.next()? {
-        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, EntityId(row.get(1)?));
+        each(
+            row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?,
+            EntityId(row.get(1)?),
+        );
     }
     Ok(())
 }
 
 /// The entities that bear an alias of this folded form, by row id.
-pub(crate) fn entities_of_form(connection: &Connection, namespace: i64, folded: &str) -> Result<Vec<EntityId>> {
+pub(crate) fn entities_of_form(
+    connection: &Connection,
+    namespace: i64,
+    folded: &str,
+) -> Result<Vec<EntityId>> {
     entities_where(connection, "folded", namespace, folded)
 }
 
 /// The entities that bear an alias of this squashed form, by row id.
-pub(crate) fn entities_of_squashed(connection: &Connection, namespace: i64, squashed: &str) -> Result<Vec<EntityId>> {
+pub(crate) fn entities_of_squashed(
+    connection: &Connection,
+    namespace: i64,
+    squashed: &str,
+) -> Result<Vec<EntityId>> {
     entities_where(connection, "squashed", namespace, squashed)
 }
 
@@ -187,14 +199,24 @@ fn entities_where(
 }
 
 /// True when an entity other than a discovered name bears this folded form.
-pub(crate) fn form_has_owner(connection: &Connection, namespace: i64, folded: &str) -> Result<bool> {
+pub(crate) fn form_has_owner(
+    connection: &Connection,
+    namespace: i64,
+    folded: &str,
+) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT 1 FROM alias WHERE namespace = ?1 AND folded = ?2 AND source <> 'name' LIMIT 1")?
+        .prepare_cached(
+            "SELECT 1 FROM alias WHERE namespace = ?1 AND folded = ?2 AND source <> 'name' LIMIT 1",
+        )?
         .exists(params![namespace, folded])?)
 }
 
 /// Whether `prefix` is a folded form, and whether forms start with it and go on.
-pub(crate) fn forms_from(connection: &Connection, namespace: i64, prefix: &str) -> Result<(bool, bool)> {
+pub(crate) fn forms_from(
+    connection: &Connection,
+    namespace: i64,
+    prefix: &str,
+) -> Result<(bool, bool)> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT folded FROM alias WHERE namespace = ?1 AND folded >= ?2 ORDER BY folded LIMIT 2",
     )?;
@@ -285,13 +307,19 @@ pub(crate) fn insert_name_count(
     chunks: i64,
 ) -> Result<()> {
     connection
-        .prepare_cached("INSERT INTO name_count (namespace, folded, written, chunks) VALUES (?1, ?2, ?3, ?4)")?
+        .prepare_cached(
+            "INSERT INTO name_count (namespace, folded, written, chunks) VALUES (?1, ?2, ?3, ?4)",
+        )?
         .execute(params![namespace, folded, written, chunks])?;
     Ok(())
 }
 
 /// In how many chunks a name was discovered, and its most frequent spelling (ties: the smaller one).
-pub(crate) fn name_count(connection: &Connection, namespace: i64, folded: &str) -> Result<Option<(usize, String)>> {
+pub(crate) fn name_count(
+    connection: &Connection,
+    namespace: i64,
+    folded: &str,
+) -> Result<Option<(usize, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT written, chunks FROM name_count WHERE namespace = ?1 AND folded = ?2 ORDER BY chunks DESC, written",
     )?;

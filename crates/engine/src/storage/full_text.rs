@@ -8,9 +8,17 @@ use crate::text::QueryTerm;
 use crate::types::{ChunkId, DocumentId};
 
 /// Adds a chunk's terms, blank-separated.
-pub(crate) fn insert(connection: &Connection, chunk: ChunkId, title: &str, heading: &str, body: &str) -> Result<()> {
+pub(crate) fn insert(
+    connection: &Connection,
+    chunk: ChunkId,
+    title: &str,
+    heading: &str,
+    body: &str,
+) -> Result<()> {
     connection
-        .prepare_cached("INSERT INTO chunk_fts (rowid, title, heading, body) VALUES (?1, ?2, ?3, ?4)")?
+        .prepare_cached(
+            "INSERT INTO chunk_fts (rowid, title, heading, body) VALUES (?1, ?2, ?3, ?4)",
+        )?
         .execute(params![chunk.0, title, heading, body])?;
     Ok(())
 }
@@ -33,8 +41,16 @@ pub(crate) fn search(
     limit: usize,
 ) -> Result<Vec<(ChunkId, f64)>> {
     let meaningful: Vec<&QueryTerm> = terms.iter().filter(|term| !term.stop).collect();
-    let used = if meaningful.is_empty() { terms.iter().collect() } else { meaningful };
-    let words: Vec<String> = used.iter().flat_map(|term| term.alternatives.iter()).map(|term| quoted(term)).collect();
+    let used = if meaningful.is_empty() {
+        terms.iter().collect()
+    } else {
+        meaningful
+    };
+    let words: Vec<String> = used
+        .iter()
+        .flat_map(|term| term.alternatives.iter())
+        .map(|term| quoted(term))
+        .collect();
     if words.is_empty() {
         return Ok(Vec::new());
     }
@@ -48,7 +64,9 @@ pub(crate) fn search(
          WHERE chunk_fts MATCH ?1 AND d.namespace = ?2 {filter}
          ORDER BY score DESC, f.rowid LIMIT ?3"
     ))?;
-    let documents = documents.map(|ids| serde_json::Value::from(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string());
+    let documents = documents.map(|ids| {
+        serde_json::Value::from(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
+    });
     let rows = statement.query_map(
         params![words.join(" OR "), namespace, limit as i64, documents],
         |row| Ok((ChunkId(row.get(0)?), row.get(1)?)),
@@ -57,7 +75,11 @@ pub(crate) fn search(
 }
 
 /// Current chunks that hold, of every group, at least one term.
-pub(crate) fn chunks_with_all(connection: &Connection, namespace: i64, groups: &[Vec<String>]) -> Result<Vec<ChunkId>> {
+pub(crate) fn chunks_with_all(
+    connection: &Connection,
+    namespace: i64,
+    groups: &[Vec<String>],
+) -> Result<Vec<ChunkId>> {
     let query = groups
         .iter()
         .map(|group| {

@@ -4,12 +4,19 @@ use rusqlite::{Connection, params};
 
 use crate::Result;
 use crate::graph::{ChunkRow, DocumentRow, Graph, GraphBuilder, RelationRow, Window};
-use crate::types::{ChunkId, DocumentId, EntityId, Mention, MentionHow, RelationId, RelationTypeId, Timestamp};
+use crate::types::{
+    ChunkId, DocumentId, EntityId, Mention, MentionHow, RelationId, RelationTypeId, Timestamp,
+};
 
 /// Builds the graph of a namespace from nothing.
-pub(crate) fn build_graph(connection: &Connection, namespace: i64, generation: u64) -> Result<Graph> {
-    let mut statement = connection
-        .prepare_cached("SELECT id FROM entity WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY id")?;
+pub(crate) fn build_graph(
+    connection: &Connection,
+    namespace: i64,
+    generation: u64,
+) -> Result<Graph> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM entity WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY id",
+    )?;
     let entities = statement
         .query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
@@ -29,12 +36,19 @@ pub(crate) fn build_graph(connection: &Connection, namespace: i64, generation: u
     add_chunks(connection, namespace, &mut builder)?;
     let (graph, dangling) = builder.build();
     if dangling != crate::graph::Dangling::default() {
-        tracing::debug!(?dangling, "rows that point to what is not current were left out of the graph");
+        tracing::debug!(
+            ?dangling,
+            "rows that point to what is not current were left out of the graph"
+        );
     }
     Ok(graph)
 }
 
-fn add_relations(connection: &Connection, namespace: i64, builder: &mut GraphBuilder) -> Result<()> {
+fn add_relations(
+    connection: &Connection,
+    namespace: i64,
+    builder: &mut GraphBuilder,
+) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
          FROM relation WHERE namespace = ?1 ORDER BY source, target, type, version",
@@ -63,7 +77,8 @@ fn add_chunks(connection: &Connection, namespace: i64, builder: &mut GraphBuilde
         "SELECT c.id, c.document, c.ordinal FROM chunk c JOIN document d ON d.id = c.document
          WHERE c.retracted_at IS NULL AND d.namespace = ?1 ORDER BY c.id",
     )?;
-    let mut mentions = connection.prepare_cached("SELECT chunk, start, end, entity, how FROM mention ORDER BY chunk")?;
+    let mut mentions = connection
+        .prepare_cached("SELECT chunk, start, end, entity, how FROM mention ORDER BY chunk")?;
     let mut mention_rows = mentions.query([])?;
     let mut next = next_mention(&mut mention_rows)?;
     let mut rows = chunks.query([namespace])?;
@@ -108,14 +123,18 @@ fn read_mention(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mention> {
 pub(crate) fn graph_chunk(connection: &Connection, id: ChunkId) -> Result<Option<ChunkRow>> {
     use rusqlite::OptionalExtension;
     let Some((document, ordinal)) = connection
-        .prepare_cached("SELECT document, ordinal FROM chunk WHERE id = ?1 AND retracted_at IS NULL")?
-        .query_row([id.0], |row| Ok((DocumentId(row.get(0)?), row.get::<_, i64>(1)? as u32)))
+        .prepare_cached(
+            "SELECT document, ordinal FROM chunk WHERE id = ?1 AND retracted_at IS NULL",
+        )?
+        .query_row([id.0], |row| {
+            Ok((DocumentId(row.get(0)?), row.get::<_, i64>(1)? as u32))
+        })
         .optional()?
     else {
         return Ok(None);
     };
-    let mut statement =
-        connection.prepare_cached("SELECT chunk, start, end, entity, how FROM mention WHERE chunk = ?1")?;
+    let mut statement = connection
+        .prepare_cached("SELECT chunk, start, end, entity, how FROM mention WHERE chunk = ?1")?;
     let mentions = statement
         .query_map(params![id.0], read_mention)?
         .collect::<rusqlite::Result<Vec<_>>>()?;

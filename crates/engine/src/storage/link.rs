@@ -53,7 +53,8 @@ impl LinkOutcome {
     }
 }
 
-const COLUMNS: &str = "l.id, l.document, l.start, l.end, l.line, l.kind, l.target, l.form, l.relation, l.status,
+const COLUMNS: &str =
+    "l.id, l.document, l.start, l.end, l.line, l.kind, l.target, l.form, l.relation, l.status,
     l.rule, l.resolved, l.candidates, l.quote_start, l.quote";
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<LinkRow> {
@@ -126,10 +127,12 @@ pub(crate) fn delete_links(connection: &Connection, document: DocumentId) -> Res
 
 /// Stores what became of a link.
 pub(crate) fn save_outcome(connection: &Connection, id: i64, outcome: &LinkOutcome) -> Result<()> {
-    let candidates =
-        (!outcome.candidates.is_empty()).then(|| serde_json::Value::from(outcome.candidates.clone()).to_string());
+    let candidates = (!outcome.candidates.is_empty())
+        .then(|| serde_json::Value::from(outcome.candidates.clone()).to_string());
     connection
-        .prepare_cached("UPDATE link SET status = ?2, rule = ?3, resolved = ?4, candidates = ?5 WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE link SET status = ?2, rule = ?3, resolved = ?4, candidates = ?5 WHERE id = ?1",
+        )?
         .execute(params![
             id,
             outcome.status.as_str(),
@@ -141,7 +144,10 @@ pub(crate) fn save_outcome(connection: &Connection, id: i64, outcome: &LinkOutco
 }
 
 /// The links of a document, in order.
-pub(crate) fn links_of_document(connection: &Connection, document: DocumentId) -> Result<Vec<LinkRow>> {
+pub(crate) fn links_of_document(
+    connection: &Connection,
+    document: DocumentId,
+) -> Result<Vec<LinkRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM link l WHERE l.document = ?1 ORDER BY l.start, l.id"
     ))?;
@@ -150,7 +156,11 @@ pub(crate) fn links_of_document(connection: &Connection, document: DocumentId) -
 }
 
 /// The links of current documents whose target's last segment folds to this key.
-pub(crate) fn links_of_key(connection: &Connection, namespace: i64, key: &str) -> Result<Vec<LinkRow>> {
+pub(crate) fn links_of_key(
+    connection: &Connection,
+    namespace: i64,
+    key: &str,
+) -> Result<Vec<LinkRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM link l JOIN document d ON d.id = l.document
          WHERE l.key = ?2 AND d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY l.id"
@@ -160,7 +170,10 @@ pub(crate) fn links_of_key(connection: &Connection, namespace: i64, key: &str) -
 }
 
 /// The links that resolved to a document, which may be gone.
-pub(crate) fn links_to_document(connection: &Connection, document: DocumentId) -> Result<Vec<LinkRow>> {
+pub(crate) fn links_to_document(
+    connection: &Connection,
+    document: DocumentId,
+) -> Result<Vec<LinkRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM link l JOIN document d ON d.id = l.document
          WHERE l.resolved = ?1 AND d.retracted_at IS NULL ORDER BY l.id"
@@ -180,7 +193,11 @@ pub(crate) fn current_links(connection: &Connection, namespace: i64) -> Result<V
 }
 
 /// The most frequent target of open links with this form (ties: the smaller one); `None` when no link is open.
-pub(crate) fn open_target(connection: &Connection, namespace: i64, form: &str) -> Result<Option<String>> {
+pub(crate) fn open_target(
+    connection: &Connection,
+    namespace: i64,
+    form: &str,
+) -> Result<Option<String>> {
     Ok(connection
         .prepare_cached(
             "SELECT l.target FROM link l JOIN document d ON d.id = l.document
@@ -193,7 +210,10 @@ pub(crate) fn open_target(connection: &Connection, namespace: i64, form: &str) -
 }
 
 /// The most frequent target of the open links of every form (ties: the smaller one), by form.
-pub(crate) fn open_targets(connection: &Connection, namespace: i64) -> Result<Vec<(String, String)>> {
+pub(crate) fn open_targets(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT l.form, l.target FROM link l JOIN document d ON d.id = l.document
          WHERE l.status IN ('unresolved', 'ambiguous') AND d.namespace = ?1 AND d.retracted_at IS NULL

@@ -20,7 +20,11 @@ pub(crate) fn insert_mention(connection: &Connection, mention: &Mention) -> Resu
 }
 
 /// Drops the mentions of a chunk that were recognised this way.
-pub(crate) fn delete_mentions(connection: &Connection, chunk: ChunkId, how: MentionHow) -> Result<()> {
+pub(crate) fn delete_mentions(
+    connection: &Connection,
+    chunk: ChunkId,
+    how: MentionHow,
+) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM mention WHERE chunk = ?1 AND how = ?2")?
         .execute(params![chunk.0, how.as_str()])?;
@@ -28,7 +32,11 @@ pub(crate) fn delete_mentions(connection: &Connection, chunk: ChunkId, how: Ment
 }
 
 /// Drops every mention of a namespace that was recognised this way.
-pub(crate) fn clear_mentions(connection: &Connection, namespace: i64, how: MentionHow) -> Result<()> {
+pub(crate) fn clear_mentions(
+    connection: &Connection,
+    namespace: i64,
+    how: MentionHow,
+) -> Result<()> {
     connection.execute(
         "DELETE FROM mention WHERE how = ?2 AND chunk IN
              (SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.namespace = ?1)",

@@ -42,7 +42,12 @@ pub(crate) struct EvidenceRow {
 }
 
 /// The row id of a relation type, which keeps the first spelling it was seen in.
-pub(crate) fn relation_type_id(connection: &Connection, namespace: i64, key: &str, name: &str) -> Result<RelationTypeId> {
+pub(crate) fn relation_type_id(
+    connection: &Connection,
+    namespace: i64,
+    key: &str,
+    name: &str,
+) -> Result<RelationTypeId> {
     if let Some(id) = connection
         .prepare_cached("SELECT id FROM relation_type WHERE namespace = ?1 AND key = ?2")?
         .query_row(params![namespace, key], |row| row.get(0))
@@ -143,14 +148,20 @@ pub(crate) fn update_relation(
         .execute(params![id.0, weight])?;
     if let Some((at, written)) = valid_from {
         connection
-            .prepare_cached("UPDATE relation SET valid_from = ?2, valid_from_written = ?3 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE relation SET valid_from = ?2, valid_from_written = ?3 WHERE id = ?1",
+            )?
             .execute(params![id.0, at.0, written])?;
     }
     Ok(())
 }
 
 /// Closes a hand-made relation: it is no longer stated, so it holds until now.
-pub(crate) fn close_relation(connection: &Connection, id: RelationId, now: Timestamp) -> Result<()> {
+pub(crate) fn close_relation(
+    connection: &Connection,
+    id: RelationId,
+    now: Timestamp,
+) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE relation SET retracted_at = ?2, valid_to = coalesce(valid_to, max(?2, coalesce(valid_from, ?2)))
@@ -158,13 +169,19 @@ pub(crate) fn close_relation(connection: &Connection, id: RelationId, now: Times
         )?
         .execute(params![id.0, now.0])?;
     connection
-        .prepare_cached("UPDATE evidence SET retracted_at = ?2 WHERE relation = ?1 AND retracted_at IS NULL")?
+        .prepare_cached(
+            "UPDATE evidence SET retracted_at = ?2 WHERE relation = ?1 AND retracted_at IS NULL",
+        )?
         .execute(params![id.0, now.0])?;
     Ok(())
 }
 
 /// Replaces the evidence of a current relation.
-pub(crate) fn save_evidence(connection: &Connection, relation: RelationId, rows: &[EvidenceRow]) -> Result<()> {
+pub(crate) fn save_evidence(
+    connection: &Connection,
+    relation: RelationId,
+    rows: &[EvidenceRow],
+) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM evidence WHERE relation = ?1")?
         .execute([relation.0])?;

@@ -36,7 +36,11 @@ pub(crate) fn is_pending(connection: &Connection, namespace: i64) -> Result<bool
 
 /// Raises or lowers the flag of unfinished work.
 pub(crate) fn set_pending(connection: &Connection, namespace: i64, pending: bool) -> Result<()> {
-    set_meta(connection, &pending_key(namespace), if pending { "1" } else { "0" })
+    set_meta(
+        connection,
+        &pending_key(namespace),
+        if pending { "1" } else { "0" },
+    )
 }
 
 fn languages_key(namespace: i64) -> String {
@@ -55,7 +59,10 @@ pub(crate) fn save_languages(connection: &Connection, namespace: i64) -> Result<
 /// The languages noted by the last run, most frequent first.
 pub(crate) fn known_languages(connection: &Connection, namespace: i64) -> Result<Vec<Language>> {
     let names = meta(connection, &languages_key(namespace))?.unwrap_or_default();
-    Ok(names.split(',').filter_map(|name| name.parse().ok()).collect())
+    Ok(names
+        .split(',')
+        .filter_map(|name| name.parse().ok())
+        .collect())
 }
 
 /// Stores what a run did.
@@ -73,9 +80,14 @@ pub(crate) fn save_run(
 }
 
 /// Whether the last walk of a source left out exactly these.
-pub(crate) fn has_walk_skips(connection: &Connection, source: i64, skipped: &[Skipped]) -> Result<bool> {
-    let mut statement = connection
-        .prepare_cached("SELECT path, reason FROM issue WHERE source = ?1 AND ordinal = 0 ORDER BY path")?;
+pub(crate) fn has_walk_skips(
+    connection: &Connection,
+    source: i64,
+    skipped: &[Skipped],
+) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT path, reason FROM issue WHERE source = ?1 AND ordinal = 0 ORDER BY path",
+    )?;
     let rows = statement.query_map([source], |row| {
         Ok(Skipped {
             uri: row.get(0)?,
@@ -89,10 +101,25 @@ pub(crate) fn has_walk_skips(connection: &Connection, source: i64, skipped: &[Sk
 }
 
 /// Replaces what the walk of a source left out (its issues have ordinal 0).
-pub(crate) fn save_walk_skips(connection: &Connection, source: i64, skipped: &[Skipped]) -> Result<()> {
-    connection.execute("DELETE FROM issue WHERE source = ?1 AND ordinal = 0", [source])?;
+pub(crate) fn save_walk_skips(
+    connection: &Connection,
+    source: i64,
+    skipped: &[Skipped],
+) -> Result<()> {
+    connection.execute(
+        "DELETE FROM issue WHERE source = ?1 AND ordinal = 0",
+        [source],
+    )?;
     for skip in skipped {
-        super::source::add_issue(connection, source, &skip.uri, 0, IssueSeverity::Skipped, 0, &skip.reason)?;
+        super::source::add_issue(
+            connection,
+            source,
+            &skip.uri,
+            0,
+            IssueSeverity::Skipped,
+            0,
+            &skip.reason,
+        )?;
     }
     Ok(())
 }

@@ -55,8 +55,9 @@ impl FileStatus {
 
 /// Every source of a namespace, by label.
 pub(crate) fn sources(connection: &Connection, namespace: i64) -> Result<Vec<SourceRow>> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, label, root, convention FROM source WHERE namespace = ?1 ORDER BY label")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, label, root, convention FROM source WHERE namespace = ?1 ORDER BY label",
+    )?;
     let rows = statement.query_map([namespace], |row| {
         let convention: String = row.get(3)?;
         Ok(SourceRow {
@@ -88,7 +89,12 @@ pub(crate) fn upsert_source(
 
 /// Makes the documents of `inner` belong to `outer`, where their paths start with `prefix`. Its files are
 /// forgotten, so that the next walk reads them again.
-pub(crate) fn absorb_source(connection: &Connection, inner: i64, outer: i64, prefix: &str) -> Result<()> {
+pub(crate) fn absorb_source(
+    connection: &Connection,
+    inner: i64,
+    outer: i64,
+    prefix: &str,
+) -> Result<()> {
     connection.execute(
         "UPDATE document SET source = ?2, path = rtrim(?3 || '/' || path, '/') WHERE source = ?1",
         params![inner, outer, prefix],
@@ -137,7 +143,13 @@ pub(crate) fn save_file(connection: &Connection, source: i64, file: &FileRow) ->
 }
 
 /// Records that a file was touched without a change of its content.
-pub(crate) fn touch_file(connection: &Connection, source: i64, path: &str, size: u64, mtime_ns: i64) -> Result<()> {
+pub(crate) fn touch_file(
+    connection: &Connection,
+    source: i64,
+    path: &str,
+    size: u64,
+    mtime_ns: i64,
+) -> Result<()> {
     connection
         .prepare_cached("UPDATE file SET size = ?3, mtime_ns = ?4 WHERE source = ?1 AND path = ?2")?
         .execute(params![source, path, size as i64, mtime_ns])?;
@@ -215,7 +227,8 @@ pub(crate) fn issues(connection: &Connection, namespace: i64) -> Result<Vec<Issu
          WHERE s.namespace = ?1 ORDER BY s.label, i.path, i.ordinal",
     )?;
     let rows = statement.query_map([namespace], |row| {
-        let (label, path, severity): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (label, path, severity): (String, String, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(Issue {
             severity: IssueSeverity::parse(&severity).unwrap_or(IssueSeverity::Warning),
             uri: join_uri(&label, &path),

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, params};
 
 use crate::Result;
-use crate::types::{EntityId, EvidenceView, LinkStatus, OpenLink, RelationId, RelationTypeId, Stats};
+use crate::types::{
+    EntityId, EvidenceView, LinkStatus, OpenLink, RelationId, RelationTypeId, Stats,
+};
 
 /// Counts of what is current in a namespace.
 pub(crate) fn stats(connection: &Connection, namespace: i64) -> Result<Stats> {
@@ -75,16 +77,21 @@ pub(crate) fn open_links(connection: &Connection, namespace: i64) -> Result<Vec<
 
 /// The types of an entity, sorted.
 pub(crate) fn types_of_entity(connection: &Connection, entity: EntityId) -> Result<Vec<String>> {
-    let mut statement =
-        connection.prepare_cached("SELECT DISTINCT type FROM entity_type WHERE entity = ?1 ORDER BY type")?;
+    let mut statement = connection
+        .prepare_cached("SELECT DISTINCT type FROM entity_type WHERE entity = ?1 ORDER BY type")?;
     let rows = statement.query_map([entity.0], |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The relation types whose name equals `name` without regard to case.
-pub(crate) fn relation_types_of(connection: &Connection, namespace: i64, name: &str) -> Result<Vec<RelationTypeId>> {
-    let mut statement =
-        connection.prepare_cached("SELECT id FROM relation_type WHERE namespace = ?1 AND key = ?2 ORDER BY id")?;
+pub(crate) fn relation_types_of(
+    connection: &Connection,
+    namespace: i64,
+    name: &str,
+) -> Result<Vec<RelationTypeId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM relation_type WHERE namespace = ?1 AND key = ?2 ORDER BY id",
+    )?;
     let rows = statement.query_map(params![namespace, relation_key(name)], |row| {
         Ok(RelationTypeId(row.get(0)?))
     })?;
@@ -93,7 +100,10 @@ pub(crate) fn relation_types_of(connection: &Connection, namespace: i64, name: &
 
 /// Relation types are compared without case and with single blanks.
 pub(crate) fn relation_key(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    name.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_lowercase()
 }
 
 /// A relation type as it was first written.

@@ -1,0 +1,258 @@
+//! The main invariant: after any sequence of edits the store holds what a fresh index of the final files holds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use malha_engine::{Engine, EngineConfig, SourceSpec};
+
+/// A small generator (Steele, Lea, Flood 2014: splitmix64), so that a failing seed can be run again.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[self.below(of.len())]
+    }
+}
+
+const PATHS: &[&str] = &[
+    "Harbour.md",
+    "Farol Norte.md",
+    "people/Ana Prado.md",
+    "people/Bruno.md",
+    "archive/Bruno.md",
+    "projects/Tide Gate.md",
+    "projects/alpha/plan.md",
+    "projects/beta/plan.md",
+    "港口.md",
+    "notes.txt",
+    "rows.csv",
+    "deep/er/Harbour.md",
+    "São João.md",
+];
+const LINKS: &[&str] = &[
+    "[[Harbour]]",
+    "[[Farol Norte|the light]]",
+    "[[Ana Prado]]",
+    "[[Bruno]]",
+    "[[projects/alpha/plan]]",
+    "[[plan]]",
+    "[[港口]]",
+    "[[São João#Festa]]",
+    "![[Tide Gate]]",
+    "[[map.png]]",
+    "[[Nobody Yet]]",
+    "[[The Keeper]]",
+    "depends_on:: [[Tide Gate]]",
+    "[a link](people/Ana%20Prado.md)",
+];
+const SENTENCES: &[&str] = &[
+    "Ana Prado met Bruno Tavares at the Harbour.",
+    "The Tide Gate was built by Bruno Tavares.",
+    "O Farol Norte fica perto de São João.",
+    "港口的灯塔由王小明管理。",
+    "Carla Dias wrote to Ana Prado about the Tide Gate in 1987.",
+    "nothing of note here",
+    "The Keeper lives at Farol Norte, says Carla Dias.",
+    "王小明去了港口。",
+    "Nobody Yet has seen `tide_gate_v2` run.",
+];
+
+fn front_matter(random: &mut Random) -> String {
+    let mut lines = Vec::new();
+    if random.below(3) == 0 {
+        lines.push(format!(
+            "aliases: [{}]",
+            random.pick(&["The Keeper", "Gatekeeper", "Bruno", "Carla Dias"])
+        ));
+    }
+    if random.below(3) == 0 {
+        lines.push(format!(
+            "tags: [{}]",
+            random.pick(&["sea", "work", "Harbour", "人物"])
+        ));
+    }
+    if random.below(4) == 0 {
+        lines.push(format!(
+            "date: {}",
+            random.pick(&["2021-03-04", "2019", "2024-11-30T10:00:00-03:00"])
+        ));
+    }
+    if random.below(5) == 0 {
+        lines.push("owner: \"[[Ana Prado]]\"".to_owned());
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("---\n{}\n---\n", lines.join("\n"))
+}
+
+fn note(random: &mut Random) -> String {
+    let mut text = front_matter(random);
+    if random.below(2) == 0 {
+        text.push_str(random.pick(&[
+            "# Harbour\n\n",
+            "# The Keeper\n\n",
+            "# 港口\n\n",
+            "# Report\n\n",
+        ]));
+    }
+    for _ in 0..random.below(5) {
+        for _ in 0..=random.below(3) {
+            text.push_str(random.pick(SENTENCES));
+            text.push(' ');
+            if random.below(2) == 0 {
+                text.push_str(random.pick(LINKS));
+                text.push(' ');
+            }
+        }
+        text.push_str(random.pick(&["\n\n", "\n## Part\n\n", "\n\n## Festa\n\n", " #sea\n\n"]));
+    }
+    text
+}
+
+fn rows(random: &mut Random) -> String {
+    let mut text = "title,text\n".to_owned();
+    for _ in 0..random.below(4) {
+        let title = random.pick(&[
+            "Harbour",
+            "Ana Prado",
+            "Mercury (planet)",
+            "Mercury (metal)",
+            "",
+        ]);
+        text.push_str(&format!("{title},\"{}\"\n", random.pick(SENTENCES)));
+    }
+    text
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn edit(
+    random: &mut Random,
+    root: &Path,
+    files: &mut BTreeMap<String, String>,
+    bin: &mut Vec<(String, String)>,
+) -> String {
+    let known: Vec<String> = files.keys().cloned().collect();
+    let some = (!known.is_empty()).then(|| known[random.below(known.len())].clone());
+    match (random.below(8), some) {
+        (0, Some(path)) => {
+            let text = files.remove(&path).unwrap();
+            std::fs::remove_file(root.join(&path)).unwrap();
+            bin.push((path.clone(), text));
+            format!("delete {path}")
+        }
+        (1, Some(path)) if !path.ends_with(".csv") => {
+            let to = random.pick(&["moved/", "people/", ""]).to_owned()
+                + random.pick(&["Moved.md", "Bruno.md", "Harbour.md", "New Name.md"]);
+            if files.contains_key(&to) || path.ends_with(".png") {
+                return "nothing".to_owned();
+            }
+            let text = files.remove(&path).unwrap();
+            std::fs::create_dir_all(root.join(&to).parent().unwrap()).unwrap();
+            std::fs::rename(root.join(&path), root.join(&to)).unwrap();
+            files.insert(to.clone(), text);
+            format!("move {path} to {to}")
+        }
+        (2, _) if !bin.is_empty() => {
+            let (path, text) = bin.swap_remove(random.below(bin.len()));
+            write(root, &path, &text);
+            files.insert(path.clone(), text);
+            format!("restore {path}")
+        }
+        (3, _) => {
+            let path = random.pick(&["map.png", "img/map.png"]);
+            write(root, path, "PNG");
+            files.insert(path.to_owned(), "PNG".to_owned());
+            format!("attach {path}")
+        }
+        (4, Some(path)) if path.ends_with(".md") => {
+            let text = format!(
+                "{}\n{} {}\n",
+                files[&path],
+                random.pick(SENTENCES),
+                random.pick(LINKS)
+            );
+            write(root, &path, &text);
+            files.insert(path.clone(), text);
+            format!("append to {path}")
+        }
+        _ => {
+            let path = random.pick(PATHS);
+            let text = if path.ends_with(".csv") {
+                rows(random)
+            } else {
+                note(random)
+            };
+            write(root, path, &text);
+            files.insert(path.to_owned(), text);
+            format!("write {path}")
+        }
+    }
+}
+
+fn spec(root: &Path) -> Vec<SourceSpec> {
+    vec![SourceSpec {
+        root: root.to_owned(),
+        convention: None,
+    }]
+}
+
+fn fresh_digest(root: &Path) -> String {
+    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
+    engine.index(&spec(root), &()).unwrap();
+    engine.digest().unwrap()
+}
+
+#[test]
+fn any_history_of_edits_ends_in_the_digest_of_a_fresh_index() {
+    let histories: u64 = std::env::var("MALHA_HISTORIES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(12);
+    for seed in 0..histories {
+        let mut random = Random(seed);
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("vault");
+        std::fs::create_dir_all(&root).unwrap();
+        let store = folder.path().join("store.db");
+        let engine = Engine::create(&store, EngineConfig::default()).unwrap();
+        let (mut files, mut bin) = (BTreeMap::new(), Vec::new());
+        let mut history = Vec::new();
+        for _ in 0..14 {
+            for _ in 0..=random.below(4) {
+                history.push(edit(&mut random, &root, &mut files, &mut bin));
+            }
+            history.push("index".to_owned());
+            let report = engine.index(&spec(&root), &()).unwrap();
+            assert_eq!(report.failed, [], "seed {seed}: {history:#?}");
+            assert_eq!(
+                engine.digest().unwrap(),
+                fresh_digest(&root),
+                "seed {seed}: {history:#?}"
+            );
+            let again = engine.index(&spec(&root), &()).unwrap();
+            assert_eq!(
+                (again.added, again.changed, again.removed),
+                (0, 0, 0),
+                "seed {seed}: {history:#?}"
+            );
+        }
+    }
+}
