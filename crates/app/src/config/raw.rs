@@ -162,6 +162,7 @@ impl Raw {
     ) -> Result<Settings, Refusal> {
         const SET: &str = "the example file sets every key but `store`";
         let engine = EngineConfig {
+            allow_network_file_system: false,
             namespace: checked_namespace(&self.namespace.expect(SET))
                 .map_err(|reason| bad(format!("namespace: {reason}")))?,
             chunk_size: self.chunk.size.expect(SET),

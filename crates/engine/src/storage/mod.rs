@@ -5,8 +5,8 @@
 //! its own [`Store`]; one at a time writes, holding the [`WriteLease`].
 
 mod backup;
-mod condition;
 mod chunk;
+mod condition;
 mod digest;
 mod document;
 mod entity;
