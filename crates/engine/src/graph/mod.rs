@@ -20,6 +20,7 @@ mod link_resolution;
 mod linking;
 mod mentions;
 pub mod names;
+pub mod pagerank;
 mod parts;
 mod paths;
 mod phrases;

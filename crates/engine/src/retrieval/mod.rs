@@ -1,6 +1,8 @@
 //! Question to evidence: lanes, fusion, expansion, and the record of what ran.
 
 mod assemble;
+mod bridge;
+pub mod graph;
 mod keyword;
 mod notes;
 mod quote;
