@@ -22,18 +22,17 @@ pub(super) fn load_or_build(store: &Store, namespace: i64, generation: u64) -> R
     Ok(graph)
 }
 
-/// Adds what a small run changed to the snapshot, so that the next process need not build it.
-pub(super) fn append(store: &Store, namespace: i64, delta: &GraphDelta) {
+/// Adds what a small run changed to the snapshot. False when the snapshot has to be built anew.
+pub(super) fn append(store: &Store, namespace: i64, delta: &GraphDelta) -> bool {
     let Some(files) = snapshot_files(store, namespace) else {
-        return;
+        return false;
     };
     match files.append(delta) {
-        Ok(Appended::Written) => {}
-        Ok(Appended::RebuildNeeded) => {
-            tracing::debug!("the snapshot is written anew on the next use")
-        }
+        Ok(Appended::Written) => true,
+        Ok(Appended::RebuildNeeded) => false,
         Err(error) => {
-            tracing::warn!(%error, "the snapshot could not be extended; it is built anew on the next use")
+            tracing::warn!(%error, "the snapshot could not be extended");
+            false
         }
     }
 }

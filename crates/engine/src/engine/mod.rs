@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use self::config::{DocumentInput, EngineConfig, SourceSpec};
 pub use self::progress::{Progress, Stage};
 use crate::graph::{Graph, Moment};
-use crate::pipeline::{self, Job};
+use crate::pipeline::{self, GraphChange, Indexed, Job};
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, SqlLimits, Store, StoreOptions};
 use crate::types::{
@@ -105,7 +105,7 @@ impl Engine {
     fn run(
         &self,
         progress: &dyn Progress,
-        pipeline: impl FnOnce(&Job<'_>) -> Result<IngestReport>,
+        pipeline: impl FnOnce(&Job<'_>) -> Result<Indexed>,
     ) -> Result<IngestReport> {
         let store = self.store();
         let job = Job {
@@ -115,9 +115,18 @@ impl Engine {
             clock: &*self.clock,
             progress,
         };
-        let report = pipeline(&job)?;
+        let Indexed { report, graph } = pipeline(&job)?;
         progress.stage(Stage::Snapshot, 0);
-        self.ranked_graph(&store)?;
+        let is_followed = match (graph, store.namespace(&self.namespace)?) {
+            (GraphChange::Delta(delta), Some(namespace)) => {
+                cache::append(&store, namespace.0, &delta)
+            }
+            (GraphChange::Nothing, _) => true,
+            _ => false,
+        };
+        if !is_followed {
+            self.ranked_graph(&store)?;
+        }
         Ok(report)
     }
 

@@ -138,11 +138,9 @@ pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     for &document in &changes.documents {
         save_mentions(scope, document, &entity_of)?;
     }
-    for &entity in &changes.entities {
+    for entity in changes.entities.clone() {
         let stated = stated_relations(scope, entity, &entity_of)?;
-        let (opened, closed) = save_relations(scope, entity, stated)?;
-        changes.report.relations_added += opened;
-        changes.report.relations_closed += closed;
+        save_relations(scope, changes, entity, stated)?;
     }
     Ok(())
 }
@@ -207,15 +205,15 @@ const fn default_type(kind: LinkKind) -> &'static str {
 
 fn save_relations(
     scope: &Scope<'_>,
+    changes: &mut Changes,
     source: EntityId,
     stated: BTreeMap<(EntityId, String), Stated>,
-) -> Result<(usize, usize)> {
+) -> Result<()> {
     let connection = scope.connection;
     let mut current: BTreeMap<_, _> = storage::current_relations(connection, source, Origin::Link)?
         .into_iter()
         .map(|row| ((row.target, row.kind), row))
         .collect();
-    let (mut opened, mut closed) = (0, 0);
     for ((target, key), row) in stated {
         let kind = storage::relation_type_id(connection, scope.namespace, &key, &row.name)?;
         let weight = row.passages.len() as f64;
@@ -235,10 +233,11 @@ fn save_relations(
             };
             if weight.to_bits() != old.weight.to_bits() || restated.is_some() {
                 storage::update_relation(connection, old.id, weight, restated)?;
+                changes.touch_relation(old.id);
             }
             old.id
         } else {
-            opened += 1;
+            changes.report.relations_added += 1;
             let values = RelationValues {
                 namespace: scope.namespace,
                 source,
@@ -250,16 +249,19 @@ fn save_relations(
                 observed_at: None,
                 origin: Origin::Link,
             };
-            storage::insert_relation(connection, &values, scope.now)?
+            let id = storage::insert_relation(connection, &values, scope.now)?;
+            changes.touch_relation(id);
+            id
         };
         let evidence: Vec<EvidenceRow> = row.evidence.into_iter().collect();
         storage::save_evidence(connection, id, &evidence)?;
     }
     for row in current.into_values() {
-        closed += 1;
+        changes.report.relations_closed += 1;
+        changes.touch_relation(row.id);
         storage::close_relation(connection, row.id, scope.now)?;
     }
-    Ok((opened, closed))
+    Ok(())
 }
 
 /// Replaces the mentions that a document's links and front-matter tags make.

@@ -22,10 +22,12 @@ use self::scan::{Plan, Removed};
 pub(crate) use self::scan::{count_stale, known_sources};
 use crate::chunking::{ChunkOptions, ChunkUnit};
 use crate::engine::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};
+use crate::graph::GraphDelta;
 use crate::storage::{self, Store, WriteLease};
 use crate::text::Tokenizer;
 use crate::types::{
-    ChunkId, Clock, DocumentId, EntityId, IngestReport, LinkConvention, Namespace, Timestamp,
+    ChunkId, Clock, DocumentId, EntityId, IngestReport, LinkConvention, Namespace, RelationId,
+    Timestamp,
 };
 use crate::{Error, Result};
 
@@ -93,6 +95,9 @@ pub(crate) struct Changes {
     pub tags: BTreeSet<String>,
     pub chunks: BTreeSet<ChunkId>,
     pub retired_chunks: Vec<ChunkId>,
+    /// Entities and relations that came, changed or went: what a snapshot has to follow.
+    pub touched_entities: BTreeSet<EntityId>,
+    pub touched_relations: BTreeSet<RelationId>,
     /// Changes of how often a name, in this spelling, was discovered.
     pub name_counts: BTreeMap<(String, String), i64>,
 }
@@ -116,6 +121,12 @@ impl Changes {
         *self.name_counts.entry((folded, written)).or_default() += change;
     }
 
+    fn touch_relation(&mut self, id: RelationId) {
+        if !self.bulk {
+            self.touched_relations.insert(id);
+        }
+    }
+
     /// A note or attachment appeared at, or went from, this uri.
     fn note_moved(&mut self, uri: &str) {
         if !self.bulk {
@@ -125,7 +136,7 @@ impl Changes {
 }
 
 /// Brings the store up to date with folders and files; with none given, with every known source.
-pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<IngestReport> {
+pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<Indexed> {
     let lease = take_lease(job)?;
     job.progress.stage(Stage::Walk, 0);
     let plan = scan::scan_sources(job, &lease, specs)?;
@@ -137,7 +148,7 @@ pub(crate) fn index_documents(
     job: &Job<'_>,
     label: &str,
     documents: &[DocumentInput],
-) -> Result<IngestReport> {
+) -> Result<Indexed> {
     let lease = take_lease(job)?;
     let plan = scan::scan_documents(job, &lease, label, documents)?;
     run(job, &lease, plan)
@@ -147,7 +158,20 @@ fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
     job.store.write_lease("malha index", job.config.lease_wait)
 }
 
-fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<IngestReport> {
+/// What a run did, and what a snapshot of the graph has to follow.
+pub(crate) struct Indexed {
+    pub report: IngestReport,
+    pub graph: GraphChange,
+}
+
+/// How the graph differs from what it was before a run.
+pub(crate) enum GraphChange {
+    Nothing,
+    Delta(GraphDelta),
+    Everything,
+}
+
+fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<Indexed> {
     let started = job.clock.now();
     let chunking = ChunkOptions::new(
         job.config.chunk_size,
@@ -164,6 +188,7 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<IngestReport
     };
     changes.link_keys.extend(plan.link_keys.iter().cloned());
     let is_idle = touched == 0 && plan.is_settled && !plan.pending;
+    let before = job.store.generation()?;
     if !is_idle {
         job.progress.stage(Stage::Read, plan.candidates.len());
         if bulk {
@@ -172,12 +197,54 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<IngestReport
             run_small(job, lease, &plan, &chunking, &mut changes)?;
         }
     }
+    let after = job.store.generation()?;
+    let graph = if before == after {
+        GraphChange::Nothing
+    } else if bulk {
+        GraphChange::Everything
+    } else {
+        GraphChange::Delta(graph_delta(
+            job.store.connection(),
+            &changes,
+            before,
+            after,
+        )?)
+    };
     let mut report = changes.report;
     report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;
     let transaction = lease.transaction()?;
     storage::save_run(transaction.connection(), started, job.clock.now(), &report)?;
     transaction.commit_bookkeeping()?;
-    Ok(report)
+    Ok(Indexed { report, graph })
+}
+
+fn graph_delta(
+    connection: &Connection,
+    changes: &Changes,
+    from: u64,
+    to: u64,
+) -> Result<GraphDelta> {
+    let mut chunks = changes.chunks.clone();
+    chunks.extend(&changes.retired_chunks);
+    for &document in &changes.documents {
+        let rows = storage::chunks_of_document(connection, document)?;
+        chunks.extend(rows.iter().map(|row| row.id));
+    }
+    let mut delta = GraphDelta {
+        from,
+        to,
+        ..GraphDelta::default()
+    };
+    let documents = changes.documents.union(&changes.moved_documents).copied();
+    storage::fill_delta(
+        connection,
+        &mut delta,
+        changes.touched_entities.iter().copied(),
+        documents,
+        chunks.into_iter(),
+        changes.touched_relations.iter().copied(),
+    )?;
+    Ok(delta)
 }
 
 /// Reads first, then saves and derives in one transaction.

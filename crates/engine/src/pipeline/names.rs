@@ -124,11 +124,14 @@ fn update_name(scope: &Scope<'_>, changes: &mut Changes, form: &str) -> Result<b
             Ok(false)
         }
         (None, Some(written)) => {
-            add_name(scope, form, &written)?;
+            changes
+                .touched_entities
+                .insert(add_name(scope, form, &written)?);
             changes.report.entities_added += 1;
             Ok(true)
         }
         (Some(row), None) => {
+            changes.touched_entities.insert(row.id);
             storage::retire_entity(connection, row.id, scope.now)?;
             changes.report.entities_removed += 1;
             Ok(true)

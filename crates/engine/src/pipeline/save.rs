@@ -15,7 +15,7 @@ use crate::storage::{
     self, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace,
     chunks_of_document, documents_of_file,
 };
-use crate::text::fold;
+use crate::text::{Language, fold};
 use crate::types::{
     Alias, AliasSource, DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId,
     TextOrigin,
@@ -341,15 +341,22 @@ fn save_chunks(
     let mut gone: Vec<ChunkRow> = kept.into_values().flatten().collect();
     gone.sort_by_key(|row| row.id);
     for row in gone {
-        retire_chunk(scope, changes, &row)?;
+        let language = old.map_or(document.language, |row| row.language);
+        retire_chunk(scope, changes, &row, language)?;
     }
     Ok(())
 }
 
-fn retire_chunk(scope: &Scope<'_>, changes: &mut Changes, row: &ChunkRow) -> Result<()> {
+/// `language` is what the document was in when the chunk's names were counted.
+fn retire_chunk(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    row: &ChunkRow,
+    language: Language,
+) -> Result<()> {
     if !changes.bulk {
         let old = storage::chunk_text(scope.connection, row.id)?;
-        for (folded, written) in distinct_names(&old.text, old.language) {
+        for (folded, written) in distinct_names(&old.text, language) {
             changes.count_name(folded, written, -1);
         }
         changes.chunks.remove(&row.id);
@@ -363,7 +370,7 @@ fn retire_chunk(scope: &Scope<'_>, changes: &mut Changes, row: &ChunkRow) -> Res
 fn retire_document(scope: &Scope<'_>, changes: &mut Changes, row: &DocumentRow) -> Result<()> {
     let connection = scope.connection;
     for chunk in chunks_of_document(connection, row.id)? {
-        retire_chunk(scope, changes, &chunk)?;
+        retire_chunk(scope, changes, &chunk, row.language)?;
     }
     note_vanishing_links(connection, changes, row.id)?;
     storage::delete_links(connection, row.id)?;
@@ -406,6 +413,7 @@ pub(super) fn refresh_entities(scope: &Scope<'_>, changes: &mut Changes) -> Resu
 
 fn refresh_entity(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId) -> Result<()> {
     let connection = scope.connection;
+    changes.touched_entities.insert(entity);
     let documents = storage::documents_of_entity(connection, entity)?;
     let mut wanted: BTreeMap<(String, AliasSource), Alias> = BTreeMap::new();
     let mut name: Option<&str> = None;
@@ -438,6 +446,7 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
         if let Some(row) =
             storage::find_entity(connection, scope.namespace, EntityKind::Tag, folded)?
         {
+            changes.touched_entities.insert(row.id);
             diff_aliases(scope, changes, row.id, Vec::new())?;
             storage::retire_entity(connection, row.id, scope.now)?;
         }
@@ -451,6 +460,7 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
         &written,
         scope.now,
     )?;
+    changes.touched_entities.insert(id);
     storage::rename_entity(connection, id, &written)?;
     let alias = super::title::alias(id, &written, AliasSource::Title);
     diff_aliases(scope, changes, id, alias.into_iter().collect())

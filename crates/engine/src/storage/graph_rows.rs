@@ -1,12 +1,17 @@
 //! The rows a graph is built from.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
-use crate::graph::{ChunkRow, DocumentRow, Graph, GraphBuilder, RelationRow, Window};
+use crate::graph::{ChunkRow, DocumentRow, Graph, GraphBuilder, GraphDelta, RelationRow, Window};
 use crate::types::{
     ChunkId, DocumentId, EntityId, Mention, MentionHow, RelationId, RelationTypeId, Timestamp,
 };
+
+/// Entities that are current, or that closed relations of the past connect.
+const IN_GRAPH: &str =
+    "(retracted_at IS NULL OR EXISTS (SELECT 1 FROM relation WHERE source = entity.id)
+    OR EXISTS (SELECT 1 FROM relation WHERE target = entity.id))";
 
 /// Builds the graph of a namespace from nothing.
 pub(crate) fn build_graph(
@@ -119,9 +124,60 @@ fn read_mention(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mention> {
     })
 }
 
+/// Fills a delta with the present rows of these ids, and with the ids of those that are not current any more.
+pub(crate) fn fill_delta(
+    connection: &Connection,
+    delta: &mut GraphDelta,
+    entities: impl Iterator<Item = EntityId>,
+    documents: impl Iterator<Item = DocumentId>,
+    chunks: impl Iterator<Item = ChunkId>,
+    relations: impl Iterator<Item = RelationId>,
+) -> Result<()> {
+    let mut is_current = connection.prepare_cached(&format!(
+        "SELECT 1 FROM entity WHERE id = ?1 AND {IN_GRAPH}"
+    ))?;
+    for id in entities {
+        if is_current.exists([id.0])? {
+            delta.entities.push(id);
+        } else {
+            delta.removed_entities.push(id);
+        }
+    }
+    let mut title = connection
+        .prepare_cached("SELECT entity FROM document WHERE id = ?1 AND retracted_at IS NULL")?;
+    for id in documents {
+        match title
+            .query_row([id.0], |row| Ok(EntityId(row.get(0)?)))
+            .optional()?
+        {
+            Some(title) => delta.documents.push(DocumentRow {
+                id,
+                title: Some(title),
+            }),
+            None => delta.removed_documents.push(id),
+        }
+    }
+    for id in chunks {
+        match graph_chunk(connection, id)? {
+            Some(row) => delta.chunks.push(row),
+            None => delta.removed_chunks.push(id),
+        }
+    }
+    let mut relation = connection.prepare_cached(
+        "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
+         FROM relation WHERE id = ?1",
+    )?;
+    for id in relations {
+        match relation.query_row([id.0], relation_row).optional()? {
+            Some(row) => delta.relations.push(row),
+            None => delta.removed_relations.push(id),
+        }
+    }
+    Ok(())
+}
+
 /// A current chunk as a graph row; `None` when it is not current.
-pub(crate) fn graph_chunk(connection: &Connection, id: ChunkId) -> Result<Option<ChunkRow>> {
-    use rusqlite::OptionalExtension;
+fn graph_chunk(connection: &Connection, id: ChunkId) -> Result<Option<ChunkRow>> {
     let Some((document, ordinal)) = connection
         .prepare_cached(
             "SELECT document, ordinal FROM chunk WHERE id = ?1 AND retracted_at IS NULL",
