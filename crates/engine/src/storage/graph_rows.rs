@@ -19,9 +19,9 @@ pub(crate) fn build_graph(
     namespace: i64,
     generation: u64,
 ) -> Result<Graph> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM entity WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY id",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id FROM entity WHERE namespace = ?1 AND {IN_GRAPH} ORDER BY id"
+    ))?;
     let entities = statement
         .query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
