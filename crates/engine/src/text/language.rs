@@ -89,9 +89,9 @@ impl FromStr for Language {
 }
 
 /// Bytes of a text that are looked at.
-const PREFIX: usize = 2_000;
+const PREFIX: usize = 1_200;
 
-/// Language of a text, from its first two thousand bytes: by script, else by function words, else (a
+/// Language of a text, from its first 1,200 bytes: by script, else by function words, else (a
 /// short text) by its letters. Text in Latin letters that says nothing more is taken for English.
 pub fn detect_language(text: &str) -> Language {
     let prefix = &text[..text.floor_char_boundary(PREFIX)];

@@ -35,7 +35,7 @@ impl Tokenizer {
     pub fn index_terms(&mut self, text: &str, language: Language, out: &mut String) {
         out.reserve(text.len());
         each_term(text, |term, _| {
-            out.push_str(self.stems.stem(term, language));
+            self.stems.push_stem(term, language, out);
             out.push(' ');
         });
     }
@@ -59,9 +59,10 @@ impl Tokenizer {
             }
             let mut alternatives: Vec<String> = Vec::new();
             for &language in languages {
-                let stem = self.stems.stem(term, language);
-                if alternatives.iter().all(|known| known != stem) {
-                    alternatives.push(stem.to_owned());
+                let mut stem = String::new();
+                self.stems.push_stem(term, language, &mut stem);
+                if !alternatives.contains(&stem) {
+                    alternatives.push(stem);
                 }
             }
             terms.push(QueryTerm {
