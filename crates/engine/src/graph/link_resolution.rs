@@ -119,7 +119,7 @@ impl NoteIndex {
             return self.same_document(&from);
         }
         let root = self.root_of(&from);
-        let Some((target, is_exact)) = address(target, &from, root) else {
+        let Some((target, whole)) = address(target, &from, root) else {
             return Resolution::Unresolved;
         };
         let query = Query {
@@ -127,7 +127,7 @@ impl NoteIndex {
             target,
             folder: folder_of(&from),
             root,
-            is_exact,
+            whole,
             beside_first: matches!(kind, LinkKind::Markdown | LinkKind::MarkdownEmbed),
         };
         for is_note in [true, false] {
@@ -136,7 +136,7 @@ impl NoteIndex {
             {
                 picked = self.pick_logseq(&query);
             }
-            if is_note && matches!(picked, Picked::Nothing) && !is_exact {
+            if is_note && matches!(picked, Picked::Nothing) && whole.is_none() {
                 picked = self.pick_alias(&query);
             }
             match picked {
@@ -266,10 +266,8 @@ impl NoteIndex {
             }
         };
         let at = |full: &str| places.iter().copied().find(|&place| path(place) == full);
-        if query.is_exact {
-            return at(target).map_or(Picked::Nothing, |place| {
-                Picked::One(place, query.exact_rule())
-            });
+        if let Some(rule) = query.whole {
+            return at(target).map_or(Picked::Nothing, |place| Picked::One(place, rule));
         }
         let from_root =
             || at(&join(root, target)).map(|place| Picked::One(place, ResolutionRule::FullPath));
@@ -352,20 +350,10 @@ struct Query<'a> {
     folder: &'a str,
     /// Label of its source.
     root: &'a str,
-    /// The target is a whole path: it was written from the root or with `./`, `../`.
-    is_exact: bool,
+    /// The target is a whole path, written from the root or with `./`, `../`: the rule it stands for.
+    whole: Option<ResolutionRule>,
     /// A markdown link is relative to its own file before it is a path from the root.
     beside_first: bool,
-}
-
-impl Query<'_> {
-    fn exact_rule(&self) -> ResolutionRule {
-        if self.beside_first || folder_of(&self.target) == self.folder {
-            ResolutionRule::RelativePath
-        } else {
-            ResolutionRule::FullPath
-        }
-    }
 }
 
 fn picked_from(places: Vec<u32>, rule: ResolutionRule) -> Picked {
@@ -390,19 +378,22 @@ fn is_external(target: &str, kind: LinkKind) -> bool {
     is_scheme && (is_markdown || rest.starts_with("//") || scheme.eq_ignore_ascii_case("mailto"))
 }
 
-/// The target as a path, and whether it is a whole one. `None` when `../` leaves the source.
-fn address(target: &str, from: &str, root: &str) -> Option<(String, bool)> {
+/// The target as a path, and the rule it stands for if it is a whole one. `None` when `../` leaves
+/// the source.
+fn address(target: &str, from: &str, root: &str) -> Option<(String, Option<ResolutionRule>)> {
     let target = plain_name(target.trim());
     let target = target.trim_end_matches('/');
     if let Some(path) = target.strip_prefix('/') {
-        return Some((without_extension(&join(root, path)).to_owned(), true));
+        let path = join(root, path);
+        let rule = ResolutionRule::FullPath;
+        return Some((without_extension(&path).to_owned(), Some(rule)));
     }
     let is_relative = target == ".."
         || target.starts_with("./")
         || target.starts_with("../")
         || target.contains("/../");
     if !is_relative {
-        return Some((without_extension(target).to_owned(), false));
+        return Some((without_extension(target).to_owned(), None));
     }
     let mut segments: Vec<&str> = folder_of(from)
         .split('/')
@@ -419,7 +410,9 @@ fn address(target: &str, from: &str, root: &str) -> Option<(String, bool)> {
             name => segments.push(name),
         }
     }
-    Some((without_extension(&segments.join("/")).to_owned(), true))
+    let path = segments.join("/");
+    let rule = ResolutionRule::RelativePath;
+    Some((without_extension(&path).to_owned(), Some(rule)))
 }
 
 /// A uri as paths are compared: NFC, plain blanks, no leading `/`, no `.md`.
@@ -564,7 +557,7 @@ mod tests {
         check("Other/Home", "Other/Home.md FullPath");
         check("/Other/Home", "Other/Home.md FullPath");
         check("/hub", "-");
-        check("../Concepts/hub", "Concepts/hub.md FullPath");
+        check("../Concepts/hub", "Concepts/hub.md RelativePath");
         check("./near", "Maps/near.md RelativePath");
         check("../../hub", "-");
         check("near", "Maps/near.md SameFolder");

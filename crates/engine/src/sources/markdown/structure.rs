@@ -188,12 +188,13 @@ impl Walk<'_> {
             link_type,
             LinkType::Inline | LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut
         );
-        // `[label]([[target]])` is a wikilink with a label.
-        if !is_written_as_link || address.starts_with("[[") || address.is_empty() {
+        // `[label]([[target]])` is a wikilink with a label; `[label](#)` leads nowhere.
+        let (target, anchor) = split_address(address);
+        let is_empty = target.is_empty() && anchor.is_none();
+        if !is_written_as_link || address.starts_with("[[") || is_empty {
             self.open_links.push((None, String::new()));
             return;
         }
-        let (target, anchor) = split_address(address);
         self.open_links
             .push((Some(self.found.links.len()), String::new()));
         self.found.links.push(LinkDraft {
