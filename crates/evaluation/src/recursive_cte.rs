@@ -57,6 +57,12 @@ impl RecursiveCte {
         Ok(Self { connection })
     }
 
+    /// Opens what [`Self::build`] wrote.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path).map_err(engine)?;
+        Ok(Self { connection })
+    }
+
     /// Every node within `hops` edges of `seed`, in either direction, with its least depth; by depth, then node.
     pub fn walk(&self, seed: u32, hops: u32) -> Result<Vec<(u32, u32)>> {
         let mut statement = self
