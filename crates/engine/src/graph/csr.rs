@@ -335,6 +335,11 @@ impl RelationCsr {
         self.weights[position]
     }
 
+    /// Number of edges of `node` in both directions, at any time.
+    pub fn row_length(&self, node: u32) -> usize {
+        span(&self.out_offsets, node).len() + span(&self.in_offsets, node).len()
+    }
+
     /// Whether every edge is visible at `at`.
     pub fn all_visible(&self, at: Moment) -> bool {
         self.always.contains(at)

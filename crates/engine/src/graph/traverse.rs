@@ -98,16 +98,13 @@ impl Traversal {
                 level.push(seed);
             }
         }
+        level.sort_unstable();
         for depth in 0..=self.max_hops {
             let room = self.max_nodes - nodes.len();
             let cut = level.len() > room;
             if cut {
-                if room > 0 {
-                    level.select_nth_unstable(room - 1);
-                }
                 level.drain(room..).for_each(|dropped| seen.remove(dropped));
             }
-            level.sort_unstable();
             nodes.extend(level.iter().map(|&entity| Reached { entity, depth }));
             if cut {
                 return (nodes, true);
@@ -115,18 +112,10 @@ impl Traversal {
             if depth == self.max_hops || level.is_empty() {
                 break;
             }
-            let mut next = Vec::new();
-            for &node in &level {
-                if depth > 0 && self.is_hub(relations, node) {
-                    continue;
-                }
-                relations.each_neighbor(node, filter, |other, _| {
-                    if seen.insert(other) {
-                        next.push(other);
-                    }
-                });
+            if depth > 0 && self.hub_limit.is_some() {
+                level.retain(|&node| !self.is_hub(relations, node));
             }
-            level = next;
+            level = expand(relations, filter, &level, seen);
         }
         (nodes, false)
     }
@@ -137,21 +126,50 @@ impl Traversal {
     }
 }
 
+/// The neighbors of a level that were not seen before, in order.
+fn expand(
+    relations: &RelationCsr,
+    filter: &EdgeFilter,
+    level: &[u32],
+    seen: &mut NodeSet,
+) -> Vec<u32> {
+    let edges: usize = level.iter().map(|&node| relations.row_length(node)).sum();
+    if edges < seen.bits.len() {
+        let mut next = Vec::new();
+        for &node in level {
+            relations.each_neighbor(node, filter, |other, _| {
+                if seen.insert(other) {
+                    next.push(other);
+                }
+            });
+        }
+        next.sort_unstable();
+        return next;
+    }
+    // Many edges lead to few nodes: marking them without a question each, and then reading the marks off in
+    // order, is faster than asking and sorting.
+    let before = seen.clone();
+    for &node in level {
+        relations.each_neighbor(node, filter, |other, _| seen.mark(other));
+    }
+    seen.without(&before)
+}
+
 /// A set of entity indices, one bit each.
-#[derive(Debug)]
-pub(super) struct NodeSet {
+#[derive(Debug, Clone)]
+struct NodeSet {
     bits: Vec<u64>,
 }
 
 impl NodeSet {
-    pub(super) fn new(nodes: usize) -> Self {
+    fn new(nodes: usize) -> Self {
         Self {
             bits: vec![0; nodes.div_ceil(64)],
         }
     }
 
     /// True when it was not in the set.
-    pub(super) fn insert(&mut self, node: u32) -> bool {
+    fn insert(&mut self, node: u32) -> bool {
         let word = &mut self.bits[node as usize / 64];
         let bit = 1 << (node % 64);
         let fresh = *word & bit == 0;
@@ -159,11 +177,34 @@ impl NodeSet {
         fresh
     }
 
-    pub(super) fn remove(&mut self, node: u32) {
+    fn mark(&mut self, node: u32) {
+        self.bits[node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// Members that `other` does not have, in order.
+    fn without(&self, other: &Self) -> Vec<u32> {
+        let words = || {
+            self.bits
+                .iter()
+                .zip(&other.bits)
+                .map(|(word, other)| word & !other)
+        };
+        let count: u32 = words().map(u64::count_ones).sum();
+        let mut members = Vec::with_capacity(count as usize);
+        for (mut word, place) in words().zip(0..) {
+            while word != 0 {
+                members.push(place * 64 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+        members
+    }
+
+    fn remove(&mut self, node: u32) {
         self.bits[node as usize / 64] &= !(1 << (node % 64));
     }
 
-    pub(super) fn contains(&self, node: u32) -> bool {
+    fn contains(&self, node: u32) -> bool {
         self.bits[node as usize / 64] & (1 << (node % 64)) != 0
     }
 }
