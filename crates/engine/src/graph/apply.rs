@@ -7,13 +7,13 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::builder::{ChunkRow, Dangling, RelationRow};
-use super::csr::OutgoingEdges;
+use super::csr::{EdgeKind, OutgoingEdges};
 use super::delta::{Changes, GraphDelta};
-use super::index::{IdIndex, RowId, span};
+use super::index::{IdIndex, IdList, RowId, span};
 use super::mentions::MentionRows;
 use super::parts::Parts;
 use super::{Graph, NO_ENTITY};
-use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
+use crate::types::{ChunkId, DocumentId, EntityId, RelationId};
 
 impl Graph {
     /// The graph after `delta`, and what of it points nowhere. The caller sees to it that `delta.from` is this
@@ -259,12 +259,10 @@ impl Edges<'_> {
         let mut merged = OutgoingEdges {
             offsets: vec![0],
             targets: Vec::with_capacity(old.targets.len() + changes.relations.len()),
-            types: Vec::with_capacity(old.targets.len() + changes.relations.len()),
+            kinds: Vec::with_capacity(old.targets.len() + changes.relations.len()),
             weights: Vec::with_capacity(old.targets.len() + changes.relations.len()),
-            windows: Vec::with_capacity(old.targets.len() + changes.relations.len()),
-            relations: Vec::with_capacity(old.targets.len() + changes.relations.len()),
-            type_ids: old.type_ids.clone(),
-            window_table: old.window_table.clone(),
+            relations: IdList::with_capacity(old.targets.len() + changes.relations.len()),
+            kind_table: old.kind_table.clone(),
         };
         // Rows to write anew: of entities that come or go, and those with a changed relation.
         let mut rows: BTreeMap<EntityId, Vec<RelationRow>> = changes
@@ -283,7 +281,8 @@ impl Edges<'_> {
                 self.dangling.relations += 1;
             }
         }
-        let mut codes = Codes::new(&merged);
+        let mut numbers: FxHashMap<EdgeKind, u32> =
+            old.kind_table.iter().copied().zip(0..).collect();
         let mut from = 0;
         for (id, mut added) in rows {
             let place = self.ids.lower_bound(id);
@@ -291,14 +290,15 @@ impl Edges<'_> {
             let old_row = self.ids.get(id);
             from = place + usize::from(old_row.is_some());
             if self.entities.index.get(id).is_none() {
-                let left_over =
-                    |&position: &usize| !changes.relations.contains_key(&old.relations[position]);
+                let left_over = |&position: &usize| {
+                    !changes.relations.contains_key(&old.relations.id(position))
+                };
                 let row = old_row.map_or(0..0, |row| span(&old.offsets, row));
                 self.dangling.relations += row.filter(left_over).count();
                 continue;
             }
             added.sort_unstable_by_key(|row| (row.target, row.relation_type, row.id));
-            self.merge_row(&mut merged, &mut codes, old_row, &added, changes);
+            self.merge_row(&mut merged, &mut numbers, old_row, &added, changes);
         }
         self.copy(&mut merged, from..self.ids.len());
         merged.tidy();
@@ -313,7 +313,7 @@ impl Edges<'_> {
         };
         let relations = self.old.relations.iter().enumerate();
         relations
-            .filter(|&(_, id)| (first..=last).contains(id) && changed.contains(id))
+            .filter(|(_, id)| (first..=last).contains(id) && changed.contains(id))
             .map(|(position, _)| {
                 let next = |&start: &u32| start as usize <= position;
                 self.old.offsets.partition_point(next) as u32 - 1
@@ -329,16 +329,11 @@ impl Edges<'_> {
             merged
                 .targets
                 .extend_from_slice(&old.targets[items.clone()]);
-            merged.types.extend_from_slice(&old.types[items.clone()]);
+            merged.kinds.extend_from_slice(&old.kinds[items.clone()]);
             merged
                 .weights
                 .extend_from_slice(&old.weights[items.clone()]);
-            merged
-                .windows
-                .extend_from_slice(&old.windows[items.clone()]);
-            merged
-                .relations
-                .extend_from_slice(&old.relations[items.clone()]);
+            merged.relations.extend_from(&old.relations, items.clone());
             let ends = old.offsets[rows.start + 1..=rows.end].iter();
             let ends = ends.map(|&end| (end as usize - items.start + shift) as u32);
             merged.offsets.extend(ends);
@@ -357,10 +352,9 @@ impl Edges<'_> {
         match self.entities.of(old.targets[position]) {
             Some(target) => {
                 merged.targets.push(target);
-                merged.types.push(old.types[position]);
+                merged.kinds.push(old.kinds[position]);
                 merged.weights.push(old.weights[position]);
-                merged.windows.push(old.windows[position]);
-                merged.relations.push(old.relations[position]);
+                merged.relations.push(old.relations.id(position));
             }
             None => self.dangling.relations += 1,
         }
@@ -370,7 +364,7 @@ impl Edges<'_> {
     fn merge_row(
         &mut self,
         merged: &mut OutgoingEdges,
-        codes: &mut Codes,
+        numbers: &mut FxHashMap<EdgeKind, u32>,
         old_row: Option<u32>,
         added: &[RelationRow],
         changes: &Changes,
@@ -378,68 +372,43 @@ impl Edges<'_> {
         let old = self.old;
         let mut added = added.iter().peekable();
         for position in old_row.map_or(0..0, |row| span(&old.offsets, row)) {
-            if changes.relations.contains_key(&old.relations[position]) {
+            if changes.relations.contains_key(&old.relations.id(position)) {
                 continue;
             }
             let key = (
                 self.ids.id(old.targets[position]),
-                old.type_ids[old.types[position] as usize],
-                old.relations[position],
+                old.kind_table[old.kinds[position] as usize].relation_type,
+                old.relations.id(position),
             );
             while let Some(row) = added.next_if(|row| (row.target, row.relation_type, row.id) < key)
             {
-                self.push(merged, codes, row);
+                self.push(merged, numbers, row);
             }
             self.keep(merged, position);
         }
         for row in added {
-            self.push(merged, codes, row);
+            self.push(merged, numbers, row);
         }
         merged.offsets.push(merged.targets.len() as u32);
     }
 
-    fn push(&mut self, merged: &mut OutgoingEdges, codes: &mut Codes, row: &RelationRow) {
+    fn push(
+        &mut self,
+        merged: &mut OutgoingEdges,
+        numbers: &mut FxHashMap<EdgeKind, u32>,
+        row: &RelationRow,
+    ) {
         let target = self.entities.index.get(row.target);
         merged
             .targets
             .push(target.expect("checked when rows were sorted"));
-        merged.types.push(code(
-            &mut codes.types,
-            &mut merged.type_ids,
-            row.relation_type,
-        ));
-        merged.windows.push(code(
-            &mut codes.windows,
-            &mut merged.window_table,
-            row.window,
-        ));
+        let next = merged.kind_table.len() as u32;
+        let kind = *numbers.entry(row.kind()).or_insert(next);
+        if kind == next {
+            merged.kind_table.push(row.kind());
+        }
+        merged.kinds.push(kind);
         merged.weights.push(row.weight);
         merged.relations.push(row.id);
     }
-}
-
-/// Places in the growing tables of types and windows.
-struct Codes {
-    types: FxHashMap<RelationTypeId, u32>,
-    windows: FxHashMap<super::Window, u32>,
-}
-
-impl Codes {
-    fn new(edges: &OutgoingEdges) -> Self {
-        Self {
-            types: edges.type_ids.iter().copied().zip(0..).collect(),
-            windows: edges.window_table.iter().copied().zip(0..).collect(),
-        }
-    }
-}
-
-fn code<T: Copy + Eq + std::hash::Hash>(
-    codes: &mut FxHashMap<T, u32>,
-    table: &mut Vec<T>,
-    value: T,
-) -> u32 {
-    *codes.entry(value).or_insert_with(|| {
-        table.push(value);
-        table.len() as u32 - 1
-    })
 }

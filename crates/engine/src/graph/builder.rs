@@ -1,9 +1,10 @@
 use rustc_hash::FxHashMap;
 
-use super::csr::{OutgoingEdges, Window};
+use super::csr::{EdgeKind, OutgoingEdges};
 use super::index::{IdIndex, offsets_of};
 use super::mentions::{MentionFlags, MentionRow, MentionRows, collect};
 use super::parts::Parts;
+use super::window::Window;
 use super::{Graph, NO_ENTITY};
 use crate::types::{ChunkId, DocumentId, EntityId, Mention, RelationId, RelationTypeId};
 
@@ -47,6 +48,15 @@ pub struct RelationRow {
     pub window: Window,
 }
 
+impl RelationRow {
+    pub(super) fn kind(&self) -> EdgeKind {
+        EdgeKind {
+            relation_type: self.relation_type,
+            window: self.window,
+        }
+    }
+}
+
 /// Rows that were left out because what they point to was not given. All zero for a sound store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dangling {
@@ -69,8 +79,7 @@ pub struct GraphBuilder {
     documents: IdIndex<DocumentId>,
     title_entity: Vec<u32>,
     relations: Vec<RelationEntry>,
-    types: FxHashMap<RelationTypeId, u32>,
-    windows: FxHashMap<Window, u32>,
+    kinds: FxHashMap<EdgeKind, u32>,
     chunks: Vec<ChunkEntry>,
     mention_entities: Vec<u32>,
     mention_counts: Vec<f32>,
@@ -82,9 +91,8 @@ pub struct GraphBuilder {
 struct RelationEntry {
     source: u32,
     target: u32,
-    /// Number of the type, and of the window, in order of arrival.
-    relation_type: u32,
-    window: u32,
+    /// Number of the kind in order of arrival.
+    kind: u32,
     weight: f32,
     id: RelationId,
 }
@@ -123,8 +131,7 @@ impl GraphBuilder {
             documents: index,
             title_entity,
             relations: Vec::new(),
-            types: FxHashMap::default(),
-            windows: FxHashMap::default(),
+            kinds: FxHashMap::default(),
             chunks: Vec::new(),
             mention_entities: Vec::new(),
             mention_counts: Vec::new(),
@@ -141,13 +148,11 @@ impl GraphBuilder {
             self.dangling.relations += 1;
             return;
         };
-        let next_type = self.types.len() as u32;
-        let next_window = self.windows.len() as u32;
+        let next = self.kinds.len() as u32;
         self.relations.push(RelationEntry {
             source,
             target,
-            relation_type: *self.types.entry(row.relation_type).or_insert(next_type),
-            window: *self.windows.entry(row.window).or_insert(next_window),
+            kind: *self.kinds.entry(row.kind()).or_insert(next),
             weight: row.weight,
             id: row.id,
         });
@@ -200,21 +205,19 @@ impl GraphBuilder {
     }
 
     fn build_relations(&mut self) -> OutgoingEdges {
-        let type_ids = by_number(&self.types);
+        let kind_table = by_number(&self.kinds);
         let mut rows = std::mem::take(&mut self.relations);
         rows.sort_unstable_by_key(|row| {
-            let relation_type = type_ids[row.relation_type as usize];
+            let relation_type = kind_table[row.kind as usize].relation_type;
             (row.source, row.target, relation_type, row.id)
         });
         let mut edges = OutgoingEdges {
             offsets: offsets_of(self.entities.len(), rows.iter().map(|row| row.source)),
             targets: rows.iter().map(|row| row.target).collect(),
-            types: rows.iter().map(|row| row.relation_type).collect(),
+            kinds: rows.iter().map(|row| row.kind).collect(),
             weights: rows.iter().map(|row| row.weight).collect(),
-            windows: rows.iter().map(|row| row.window).collect(),
             relations: rows.iter().map(|row| row.id).collect(),
-            type_ids,
-            window_table: by_number(&self.windows),
+            kind_table,
         };
         edges.tidy();
         edges

@@ -1,78 +1,9 @@
-use super::index::{offsets_of, span};
-use crate::types::{Direction, RelationId, RelationTypeId, Timestamp};
+use std::sync::OnceLock;
 
-/// A point in both times: what held in the world at `valid`, as far as was known at `known`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    pub valid: Timestamp,
-    pub known: Timestamp,
-}
-
-impl Moment {
-    /// What holds now, by everything recorded and not retracted. `known` is the end of time, so a clock that
-    /// was set back hides nothing.
-    pub fn present(now: Timestamp) -> Self {
-        Self {
-            valid: now,
-            known: Timestamp(i64::MAX - 1),
-        }
-    }
-}
-
-/// The four times of a relation version as two half-open windows; an open start is `i64::MIN`, an open end
-/// `i64::MAX`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Window {
-    pub valid_from: i64,
-    pub valid_to: i64,
-    pub recorded_at: i64,
-    pub retracted_at: i64,
-}
-
-impl Window {
-    /// From the columns of the store, where nothing means open.
-    pub fn new(
-        valid_from: Option<Timestamp>,
-        valid_to: Option<Timestamp>,
-        recorded_at: Timestamp,
-        retracted_at: Option<Timestamp>,
-    ) -> Self {
-        Self {
-            valid_from: valid_from.map_or(i64::MIN, |time| time.0),
-            valid_to: valid_to.map_or(i64::MAX, |time| time.0),
-            recorded_at: recorded_at.0,
-            retracted_at: retracted_at.map_or(i64::MAX, |time| time.0),
-        }
-    }
-
-    /// The four times in the order of the fields.
-    pub(super) fn times(self) -> [i64; 4] {
-        [
-            self.valid_from,
-            self.valid_to,
-            self.recorded_at,
-            self.retracted_at,
-        ]
-    }
-
-    /// What [`Window::times`] gave.
-    pub(super) fn from_times([valid_from, valid_to, recorded_at, retracted_at]: [i64; 4]) -> Self {
-        Self {
-            valid_from,
-            valid_to,
-            recorded_at,
-            retracted_at,
-        }
-    }
-
-    /// Whether the relation held and was known at `at`: starts count, ends do not.
-    pub fn contains(&self, at: Moment) -> bool {
-        self.valid_from <= at.valid.0
-            && at.valid.0 < self.valid_to
-            && self.recorded_at <= at.known.0
-            && at.known.0 < self.retracted_at
-    }
-}
+use super::edge_filter::EdgeFilter;
+use super::index::{IdList, offsets_of, span};
+use super::window::{Moment, Window};
+use crate::types::{Direction, RelationId, RelationTypeId};
 
 /// One relation version as the graph holds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,194 +19,123 @@ pub struct Edge {
     pub window: Window,
 }
 
-/// Which edges a walk may use: a direction, some relation types, and what is visible at a moment.
-#[derive(Debug, Clone)]
-pub struct EdgeFilter {
-    direction: Direction,
-    at: Moment,
-    /// By relation type; `None` lets every type pass.
-    types: Option<Vec<bool>>,
-    /// Nothing needs to be looked at edge by edge.
-    passes_all: bool,
-    all_visible: bool,
-}
-
-impl EdgeFilter {
-    /// For walks over `relations`; no list of types lets every type pass, ids that no edge has let none.
-    pub fn new(
-        relations: &RelationCsr,
-        direction: Direction,
-        types: Option<&[RelationTypeId]>,
-        at: Moment,
-    ) -> Self {
-        let types = types.map(|ids| {
-            let mut allowed = vec![false; relations.type_ids.len()];
-            for index in ids.iter().filter_map(|&id| relations.type_index(id)) {
-                allowed[index as usize] = true;
-            }
-            allowed
-        });
-        let all_visible = relations.all_visible(at);
-        Self {
-            direction,
-            at,
-            passes_all: types.is_none() && all_visible,
-            types,
-            all_visible,
-        }
-    }
-
-    /// The same edges walked backwards.
-    #[must_use]
-    pub fn reversed(&self) -> Self {
-        Self {
-            direction: match self.direction {
-                Direction::Out => Direction::In,
-                Direction::In => Direction::Out,
-                Direction::Both => Direction::Both,
-            },
-            ..self.clone()
-        }
-    }
-
-    /// The moment it looks at.
-    pub fn at(&self) -> Moment {
-        self.at
-    }
-
-    fn passes(&self, relations: &RelationCsr, position: usize) -> bool {
-        let type_passes = |allowed: &Vec<bool>| allowed[relations.types[position] as usize];
-        self.types.as_ref().is_none_or(type_passes)
-            && (self.all_visible || relations.is_visible(position, self.at))
-    }
+/// Type and times of an edge. A run records many edges at once, so a graph has few kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EdgeKind {
+    pub relation_type: RelationTypeId,
+    pub window: Window,
 }
 
 /// Relations of all times in both directions (compressed sparse rows). An edge's position is its place in
-/// the order (source, target, type, row id); the arrays of the incoming direction point to positions.
-#[derive(Debug, Clone, PartialEq)]
+/// the order (source, target, type, row id).
+#[derive(Debug, Clone)]
 pub struct RelationCsr {
-    pub(super) out_offsets: Vec<u32>,
-    pub(super) targets: Vec<u32>,
-    pub(super) types: Vec<u32>,
-    pub(super) weights: Vec<f32>,
-    /// Index in `window_table`: few distinct windows exist, because a run records many edges at once.
-    pub(super) windows: Vec<u32>,
-    pub(super) relations: Vec<RelationId>,
-    pub(super) in_offsets: Vec<u32>,
-    pub(super) sources: Vec<u32>,
-    pub(super) in_positions: Vec<u32>,
-    pub(super) type_ids: Vec<RelationTypeId>,
-    pub(super) window_table: Vec<Window>,
+    pub(super) out: OutgoingEdges,
+    type_ids: Vec<RelationTypeId>,
     /// The part of both times in which every edge is visible: nothing needs to be filtered there.
     always: Window,
+    /// Derived when it is first asked for.
+    incoming: OnceLock<IncomingEdges>,
 }
 
 /// The arrays of the outgoing direction, from which the rest follows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct OutgoingEdges {
     pub(super) offsets: Vec<u32>,
     pub(super) targets: Vec<u32>,
-    pub(super) types: Vec<u32>,
+    /// Index in `kind_table`.
+    pub(super) kinds: Vec<u32>,
     pub(super) weights: Vec<f32>,
-    pub(super) windows: Vec<u32>,
-    pub(super) relations: Vec<RelationId>,
-    pub(super) type_ids: Vec<RelationTypeId>,
-    pub(super) window_table: Vec<Window>,
+    pub(super) relations: IdList<RelationId>,
+    pub(super) kind_table: Vec<EdgeKind>,
+}
+
+/// Edges by target, in the order of their positions.
+#[derive(Debug, Clone)]
+struct IncomingEdges {
+    offsets: Vec<u32>,
+    sources: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 impl OutgoingEdges {
-    /// Leaves only the types and windows that some edge has, in order, so that equal edges give equal arrays.
+    /// Leaves only the kinds that some edge has, in order, so that equal edges give equal arrays.
     pub(super) fn tidy(&mut self) {
-        keep_used(&mut self.types, &mut self.type_ids);
-        keep_used(&mut self.windows, &mut self.window_table);
+        let mut used = vec![false; self.kind_table.len()];
+        for &kind in &self.kinds {
+            used[kind as usize] = true;
+        }
+        if used.iter().all(|&used| used) && self.kind_table.is_sorted() {
+            return;
+        }
+        let kinds = self.kind_table.iter().copied().zip(0..);
+        let mut kept: Vec<(EdgeKind, u32)> =
+            kinds.filter(|&(_, number)| used[number as usize]).collect();
+        kept.sort_unstable();
+        let mut rank = vec![0; self.kind_table.len()];
+        for (&(_, number), place) in kept.iter().zip(0..) {
+            rank[number as usize] = place;
+        }
+        for kind in &mut self.kinds {
+            *kind = rank[*kind as usize];
+        }
+        self.kind_table = kept.into_iter().map(|(kind, _)| kind).collect();
     }
-}
 
-/// Sorts `table`, drops what no code points to, and rewrites the codes.
-fn keep_used<T: Copy + Ord>(codes: &mut [u32], table: &mut Vec<T>) {
-    let mut used = vec![false; table.len()];
-    for &code in codes.iter() {
-        used[code as usize] = true;
-    }
-    if used.iter().all(|&used| used) && table.is_sorted() {
-        return;
-    }
-    let mut kept: Vec<(T, u32)> = table
-        .iter()
-        .copied()
-        .zip(0..)
-        .filter(|&(_, code)| used[code as usize])
-        .collect();
-    kept.sort_unstable();
-    let mut rank = vec![0; table.len()];
-    for (&(_, code), place) in kept.iter().zip(0..) {
-        rank[code as usize] = place;
-    }
-    for code in codes {
-        *code = rank[*code as usize];
-    }
-    *table = kept.into_iter().map(|(value, _)| value).collect();
-}
-
-impl RelationCsr {
-    /// Derives the incoming direction.
-    pub(super) fn new(outgoing: OutgoingEdges) -> Self {
-        let nodes = outgoing.offsets.len() - 1;
-        let in_offsets = offsets_of(nodes, outgoing.targets.iter().copied());
-        let mut next = in_offsets.clone();
-        let mut sources = vec![0; outgoing.targets.len()];
-        let mut in_positions = vec![0; outgoing.targets.len()];
+    fn incoming(&self) -> IncomingEdges {
+        let nodes = self.offsets.len() - 1;
+        let offsets = offsets_of(nodes, self.targets.iter().copied());
+        let mut next = offsets.clone();
+        let mut sources = vec![0; self.targets.len()];
+        let mut positions = vec![0; self.targets.len()];
         for source in 0..nodes as u32 {
-            for position in span(&outgoing.offsets, source) {
-                let slot = &mut next[outgoing.targets[position] as usize];
+            for position in span(&self.offsets, source) {
+                let slot = &mut next[self.targets[position] as usize];
                 sources[*slot as usize] = source;
-                in_positions[*slot as usize] = position as u32;
+                positions[*slot as usize] = position as u32;
                 *slot += 1;
             }
         }
-        let always = outgoing.window_table.iter().fold(
-            Window {
-                valid_from: i64::MIN,
-                valid_to: i64::MAX,
-                recorded_at: i64::MIN,
-                retracted_at: i64::MAX,
-            },
-            |all, window| Window {
-                valid_from: all.valid_from.max(window.valid_from),
-                valid_to: all.valid_to.min(window.valid_to),
-                recorded_at: all.recorded_at.max(window.recorded_at),
-                retracted_at: all.retracted_at.min(window.retracted_at),
-            },
-        );
-        Self {
-            out_offsets: outgoing.offsets,
-            targets: outgoing.targets,
-            types: outgoing.types,
-            weights: outgoing.weights,
-            windows: outgoing.windows,
-            relations: outgoing.relations,
-            in_offsets,
+        IncomingEdges {
+            offsets,
             sources,
-            in_positions,
-            type_ids: outgoing.type_ids,
-            window_table: outgoing.window_table,
-            always,
+            positions,
         }
+    }
+}
+
+impl RelationCsr {
+    pub(super) fn new(out: OutgoingEdges) -> Self {
+        let kinds = out.kind_table.iter();
+        let mut type_ids: Vec<_> = kinds.map(|kind| kind.relation_type).collect();
+        type_ids.sort_unstable();
+        type_ids.dedup();
+        let windows = out.kind_table.iter().map(|kind| kind.window);
+        Self {
+            type_ids,
+            always: windows.fold(Window::ALWAYS, Window::intersect),
+            out,
+            incoming: OnceLock::new(),
+        }
+    }
+
+    fn incoming(&self) -> &IncomingEdges {
+        self.incoming.get_or_init(|| self.out.incoming())
     }
 
     /// Number of entities, with or without edges.
     pub fn nodes(&self) -> usize {
-        self.out_offsets.len() - 1
+        self.out.offsets.len() - 1
     }
 
     /// Number of relation versions of all times.
     pub fn len(&self) -> usize {
-        self.targets.len()
+        self.out.targets.len()
     }
 
     /// Whether there is no edge.
     pub fn is_empty(&self) -> bool {
-        self.targets.is_empty()
+        self.out.targets.is_empty()
     }
 
     /// Row ids of the relation types, in order; an edge's type is an index in this list.
@@ -283,61 +143,65 @@ impl RelationCsr {
         &self.type_ids
     }
 
-    /// Index of a relation type, if any edge has it.
-    pub fn type_index(&self, id: RelationTypeId) -> Option<u32> {
-        self.type_ids
-            .binary_search(&id)
-            .ok()
-            .map(|index| index as u32)
+    /// The kinds of all edges, in order.
+    pub fn kinds(&self) -> &[EdgeKind] {
+        &self.out.kind_table
     }
 
     /// The entity that the edge at a position reaches.
     pub fn target_of(&self, position: usize) -> u32 {
-        self.targets[position]
+        self.out.targets[position]
     }
 
     /// The entity that the edge at a position leaves.
     pub fn source_of(&self, position: usize) -> u32 {
-        self.out_offsets
-            .partition_point(|&start| start as usize <= position) as u32
-            - 1
+        let starts = &self.out.offsets;
+        starts.partition_point(|&start| start as usize <= position) as u32 - 1
     }
 
     /// The edge at a position.
     pub fn edge(&self, position: usize) -> Edge {
+        let kind = self.kind(position);
+        let relation_type = self.type_ids.binary_search(&kind.relation_type);
         Edge {
             source: self.source_of(position),
-            target: self.targets[position],
-            relation_type: self.types[position],
-            weight: self.weights[position],
-            relation: self.relations[position],
-            window: self.window_table[self.windows[position] as usize],
+            target: self.out.targets[position],
+            relation_type: relation_type.expect("every kind's type is listed") as u32,
+            weight: self.out.weights[position],
+            relation: self.out.relations.id(position),
+            window: kind.window,
         }
+    }
+
+    /// Type and times of the edge at a position.
+    pub fn kind(&self, position: usize) -> EdgeKind {
+        self.out.kind_table[self.out.kinds[position] as usize]
     }
 
     /// Positions of the edges that leave `node`, by target.
     pub fn outgoing(&self, node: u32) -> std::ops::Range<usize> {
-        span(&self.out_offsets, node)
+        span(&self.out.offsets, node)
     }
 
     /// Targets of all edges that leave `node`, at any time.
     pub fn targets(&self, node: u32) -> &[u32] {
-        &self.targets[span(&self.out_offsets, node)]
+        &self.out.targets[self.outgoing(node)]
     }
 
     /// Sources of all edges that reach `node`, at any time.
     pub fn sources(&self, node: u32) -> &[u32] {
-        &self.sources[span(&self.in_offsets, node)]
+        let incoming = self.incoming();
+        &incoming.sources[span(&incoming.offsets, node)]
     }
 
     /// Weight of the edge at a position: the number of distinct passages that state it.
     pub fn weight(&self, position: usize) -> f32 {
-        self.weights[position]
+        self.out.weights[position]
     }
 
     /// Number of edges of `node` in both directions, at any time.
     pub fn row_length(&self, node: u32) -> usize {
-        span(&self.out_offsets, node).len() + span(&self.in_offsets, node).len()
+        self.outgoing(node).len() + span(&self.incoming().offsets, node).len()
     }
 
     /// Whether every edge is visible at `at`.
@@ -347,24 +211,31 @@ impl RelationCsr {
 
     /// Whether the edge at a position is visible at `at`.
     pub fn is_visible(&self, position: usize, at: Moment) -> bool {
-        self.window_table[self.windows[position] as usize].contains(at)
+        self.kind(position).window.contains(at)
     }
 
     /// Calls `visit` with the other end and the position of each edge of `node` that passes, outgoing ones
     /// first. An edge of a node to itself comes twice when both directions are asked for.
     pub fn each_neighbor(&self, node: u32, filter: &EdgeFilter, mut visit: impl FnMut(u32, usize)) {
+        let passing = filter.by_kind();
+        let passes = |position: usize| {
+            passing.is_none_or(|passing| passing[self.out.kinds[position] as usize])
+        };
         if filter.direction != Direction::In {
-            for position in self.outgoing(node) {
-                if filter.passes_all || filter.passes(self, position) {
-                    visit(self.targets[position], position);
+            let row = self.outgoing(node);
+            for (&target, position) in self.out.targets[row.clone()].iter().zip(row) {
+                if passes(position) {
+                    visit(target, position);
                 }
             }
         }
         if filter.direction != Direction::Out {
-            for slot in span(&self.in_offsets, node) {
-                let position = self.in_positions[slot] as usize;
-                if filter.passes_all || filter.passes(self, position) {
-                    visit(self.sources[slot], position);
+            let incoming = self.incoming();
+            let row = span(&incoming.offsets, node);
+            let positions = incoming.positions[row.clone()].iter();
+            for (&source, &position) in incoming.sources[row].iter().zip(positions) {
+                if passes(position as usize) {
+                    visit(source, position as usize);
                 }
             }
         }
@@ -372,8 +243,9 @@ impl RelationCsr {
 
     /// Positions of the edges that leave `node` and pass, whatever the filter's direction.
     pub fn each_outgoing(&self, node: u32, filter: &EdgeFilter, mut visit: impl FnMut(usize)) {
+        let passing = filter.by_kind();
         for position in self.outgoing(node) {
-            if filter.passes_all || filter.passes(self, position) {
+            if passing.is_none_or(|passing| passing[self.out.kinds[position] as usize]) {
                 visit(position);
             }
         }
@@ -382,13 +254,20 @@ impl RelationCsr {
     /// Number of relations of `node` visible at `at`, in both directions, parallel ones too.
     pub fn degree(&self, node: u32, at: Moment) -> u32 {
         if self.all_visible(at) {
-            return (span(&self.out_offsets, node).len() + span(&self.in_offsets, node).len())
-                as u32;
+            return self.row_length(node) as u32;
         }
-        let incoming = &self.in_positions[span(&self.in_offsets, node)];
+        let incoming = self.incoming();
+        let positions = &incoming.positions[span(&incoming.offsets, node)];
         let visible = |position: &usize| self.is_visible(*position, at);
         let out = self.outgoing(node).filter(visible).count();
-        let into = incoming.iter().map(|&position| position as usize);
+        let into = positions.iter().map(|&position| position as usize);
         (out + into.filter(visible).count()) as u32
+    }
+}
+
+impl PartialEq for RelationCsr {
+    /// The rest follows from the outgoing edges.
+    fn eq(&self, other: &Self) -> bool {
+        self.out == other.out
     }
 }

@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 
-use super::encoding::{Malformed, Reader, Writer};
+use super::encoding::{Reader, Unreadable, Writer};
 use super::mentions::{MentionFlags, MentionRow};
-use super::{ChunkRow, DocumentRow, RelationRow, Window};
+use super::window::Window;
+use super::{ChunkRow, DocumentRow, RelationRow};
 use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
 
 /// What an update changed, by row id. Rows given replace those of the same id; a row both removed and given
@@ -56,57 +58,55 @@ impl Changes {
 }
 
 impl GraphDelta {
-    pub(super) fn write(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        writer.u64(self.from);
-        writer.u64(self.to);
-        writer.ids(self.removed_entities.iter().copied());
-        writer.ids(self.entities.iter().copied());
-        writer.ids(self.removed_documents.iter().copied());
-        writer.ids(self.documents.iter().map(|row| row.id));
+    pub(super) fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
+        writer.u64(self.from)?;
+        writer.u64(self.to)?;
+        writer.ids(self.removed_entities.iter().copied())?;
+        writer.ids(self.entities.iter().copied())?;
+        writer.ids(self.removed_documents.iter().copied())?;
+        writer.ids(self.documents.iter().map(|row| row.id))?;
         // A title or none, as a list of none or one.
         let titles = self
             .documents
             .iter()
             .map(|row| u32::from(row.title.is_some()));
-        writer.u32s(&titles.collect::<Vec<_>>());
-        writer.ids(self.documents.iter().filter_map(|row| row.title));
-        writer.ids(self.removed_chunks.iter().copied());
-        writer.ids(self.chunks.iter().map(|row| row.id));
-        writer.ids(self.chunks.iter().map(|row| row.document));
+        writer.u32s(&titles.collect::<Vec<_>>())?;
+        writer.ids(self.documents.iter().filter_map(|row| row.title))?;
+        writer.ids(self.removed_chunks.iter().copied())?;
+        writer.ids(self.chunks.iter().map(|row| row.id))?;
+        writer.ids(self.chunks.iter().map(|row| row.document))?;
         writer.u32s(
             &self
                 .chunks
                 .iter()
                 .map(|row| row.ordinal)
                 .collect::<Vec<_>>(),
-        );
+        )?;
         let lengths = self.chunks.iter().map(|row| row.mentions.len() as u32);
-        writer.u32s(&lengths.collect::<Vec<_>>());
+        writer.u32s(&lengths.collect::<Vec<_>>())?;
         let mentions = || self.chunks.iter().flat_map(|row| &row.mentions);
-        writer.ids(mentions().map(|mention| mention.entity));
-        writer.f32s(&mentions().map(|mention| mention.count).collect::<Vec<_>>());
-        let how = mentions().map(|mention| u32::from(mention.how.0));
-        writer.u32s(&how.collect::<Vec<_>>());
-        writer.ids(self.removed_relations.iter().copied());
-        writer.ids(self.relations.iter().map(|row| row.id));
-        writer.ids(self.relations.iter().map(|row| row.source));
-        writer.ids(self.relations.iter().map(|row| row.target));
-        writer.ids(self.relations.iter().map(|row| row.relation_type));
+        writer.ids(mentions().map(|mention| mention.entity))?;
+        writer.f32s(&mentions().map(|mention| mention.count).collect::<Vec<_>>())?;
+        let how = mentions().map(|mention| mention.how.0);
+        writer.u8s(&how.collect::<Vec<_>>())?;
+        writer.ids(self.removed_relations.iter().copied())?;
+        writer.ids(self.relations.iter().map(|row| row.id))?;
+        writer.ids(self.relations.iter().map(|row| row.source))?;
+        writer.ids(self.relations.iter().map(|row| row.target))?;
+        writer.ids(self.relations.iter().map(|row| row.relation_type))?;
         writer.f32s(
             &self
                 .relations
                 .iter()
                 .map(|row| row.weight)
                 .collect::<Vec<_>>(),
-        );
+        )?;
         let times = self.relations.iter().flat_map(|row| row.window.times());
-        writer.i64s(&times.collect::<Vec<_>>());
-        writer.bytes
+        writer.i64s(&times.collect::<Vec<_>>())
     }
 
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let mut reader = Reader::new(bytes, bytes.len() as u64);
         let delta = Self {
             from: reader.u64()?,
             to: reader.u64()?,
@@ -122,44 +122,44 @@ impl GraphDelta {
         if reader.is_at_end() {
             Ok(delta)
         } else {
-            Err(Malformed)
+            Err(Unreadable::Malformed)
         }
     }
 }
 
-fn read_documents(reader: &mut Reader<'_>) -> Result<Vec<DocumentRow>, Malformed> {
+fn read_documents(reader: &mut Reader<impl Read>) -> Result<Vec<DocumentRow>, Unreadable> {
     let ids: Vec<DocumentId> = reader.ids()?;
     let has_title = reader.indices(2)?;
     let mut titles = reader.ids::<EntityId>()?.into_iter();
     if has_title.len() != ids.len() {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     ids.into_iter()
         .zip(has_title)
         .map(|(id, has_title)| {
             let title = match has_title {
                 0 => None,
-                _ => Some(titles.next().ok_or(Malformed)?),
+                _ => Some(titles.next().ok_or(Unreadable::Malformed)?),
             };
             Ok(DocumentRow { id, title })
         })
         .collect()
 }
 
-fn read_chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkRow>, Malformed> {
+fn read_chunks(reader: &mut Reader<impl Read>) -> Result<Vec<ChunkRow>, Unreadable> {
     let ids: Vec<ChunkId> = reader.ids()?;
     let documents: Vec<DocumentId> = reader.ids()?;
     let ordinals = reader.u32s()?;
     let lengths = reader.u32s()?;
     let entities: Vec<EntityId> = reader.ids()?;
     let counts = reader.f32s()?;
-    let how = reader.indices(256)?;
+    let how = reader.u8s()?;
     let total: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     let sound = [documents.len(), ordinals.len(), lengths.len()] == [ids.len(); 3]
         && [counts.len(), how.len()] == [entities.len(); 2]
         && total == entities.len() as u64;
     if !sound {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     let mut rows = entities.into_iter().zip(counts).zip(how);
     let mut mentions = |length: u32| {
@@ -168,7 +168,7 @@ fn read_chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkRow>, Malformed> {
             .map(|((entity, count), how)| MentionRow {
                 entity,
                 count,
-                how: MentionFlags(how as u8),
+                how: MentionFlags(how),
             })
             .collect()
     };
@@ -186,7 +186,7 @@ fn read_chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkRow>, Malformed> {
         .collect())
 }
 
-fn read_relations(reader: &mut Reader<'_>) -> Result<Vec<RelationRow>, Malformed> {
+fn read_relations(reader: &mut Reader<impl Read>) -> Result<Vec<RelationRow>, Unreadable> {
     let ids: Vec<RelationId> = reader.ids()?;
     let sources: Vec<EntityId> = reader.ids()?;
     let targets: Vec<EntityId> = reader.ids()?;
@@ -202,7 +202,7 @@ fn read_relations(reader: &mut Reader<'_>) -> Result<Vec<RelationRow>, Malformed
         times.len(),
     ];
     if lengths != [ids.len(); 5] || !rest.is_empty() {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     Ok((0..ids.len())
         .map(|row| RelationRow {

@@ -1,211 +1,278 @@
-//! Little-endian numbers in byte strings. Lists take one, two or four bytes a number, as their greatest
-//! number needs; every read is checked.
+//! Little-endian numbers in streams of bytes. Lists take one, two or four bytes a number, as their greatest
+//! number needs. Every read is checked, and lists are read through a small buffer straight to their place,
+//! because touching memory a second time costs more than the disk does.
+
+use std::io::{self, Read, Write};
 
 use super::index::RowId;
 
-/// Bytes that do not hold what they should.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed;
-
-#[derive(Debug, Default)]
-pub(super) struct Writer {
-    pub(super) bytes: Vec<u8>,
+/// Why numbers cannot be read.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// The bytes do not hold what they should.
+    Malformed,
+    Io(io::Error),
 }
 
-impl Writer {
-    pub(super) fn u64(&mut self, number: u64) {
-        self.bytes.extend_from_slice(&number.to_le_bytes());
+/// Bytes that are read or written at once: a multiple of every width.
+const BLOCK: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Writer<W> {
+    out: W,
+    sum: Checksum,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self {
+            out,
+            sum: Checksum::default(),
+        }
     }
 
-    pub(super) fn i64(&mut self, number: i64) {
-        self.bytes.extend_from_slice(&number.to_le_bytes());
+    /// What was written to, how many bytes were, and their checksum.
+    pub(super) fn finish(self) -> (W, u64, u64) {
+        let length = self.sum.length;
+        (self.out, length, self.sum.finish())
     }
 
-    pub(super) fn u32s(&mut self, list: &[u32]) {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sum.update(bytes);
+        self.out.write_all(bytes)
+    }
+
+    pub(super) fn u64(&mut self, number: u64) -> io::Result<()> {
+        self.put(&number.to_le_bytes())
+    }
+
+    fn i64(&mut self, number: i64) -> io::Result<()> {
+        self.put(&number.to_le_bytes())
+    }
+
+    pub(super) fn u8s(&mut self, list: &[u8]) -> io::Result<()> {
+        self.u64(list.len() as u64)?;
+        self.put(list)
+    }
+
+    fn fixed<T: Copy, const N: usize>(
+        &mut self,
+        list: &[T],
+        bytes: impl Fn(T) -> [u8; N],
+    ) -> io::Result<()> {
+        let mut block = Vec::with_capacity(BLOCK);
+        for part in list.chunks(BLOCK / N) {
+            block.clear();
+            for &number in part {
+                block.extend_from_slice(&bytes(number));
+            }
+            self.put(&block)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn u32s(&mut self, list: &[u32]) -> io::Result<()> {
         let greatest = list.iter().copied().max().unwrap_or(0);
-        self.u64(list.len() as u64);
-        self.bytes.reserve(list.len() * 4 + 1);
+        self.u64(list.len() as u64)?;
         if u8::try_from(greatest).is_ok() {
-            self.bytes.push(1);
-            self.bytes.extend(list.iter().map(|&number| number as u8));
+            self.put(&[1])?;
+            self.fixed(list, |number| [number as u8])
         } else if u16::try_from(greatest).is_ok() {
-            self.bytes.push(2);
-            for &number in list {
-                self.bytes.extend_from_slice(&(number as u16).to_le_bytes());
-            }
+            self.put(&[2])?;
+            self.fixed(list, |number| (number as u16).to_le_bytes())
         } else {
-            self.bytes.push(4);
-            for &number in list {
-                self.bytes.extend_from_slice(&number.to_le_bytes());
-            }
+            self.put(&[4])?;
+            self.fixed(list, u32::to_le_bytes)
         }
     }
 
     /// Whole numbers below 256 take a byte each when all are such, as weights and counts mostly are.
-    pub(super) fn f32s(&mut self, list: &[f32]) {
+    pub(super) fn f32s(&mut self, list: &[f32]) -> io::Result<()> {
         let small = |&number: &f32| f32::from(number as u8).to_bits() == number.to_bits();
+        self.u64(list.len() as u64)?;
         if list.iter().all(small) {
-            self.bytes.push(1);
-            let numbers: Vec<u32> = list.iter().map(|&number| number as u32).collect();
-            self.u32s(&numbers);
+            self.put(&[1])?;
+            self.fixed(list, |number| [number as u8])
         } else {
-            self.bytes.push(4);
-            let bits: Vec<u32> = list.iter().map(|number| number.to_bits()).collect();
-            self.u32s(&bits);
+            self.put(&[4])?;
+            self.fixed(list, f32::to_le_bytes)
         }
     }
 
     /// As distances from the least, where they fit in 32 bits.
-    pub(super) fn i64s(&mut self, list: &[i64]) {
+    pub(super) fn i64s(&mut self, list: &[i64]) -> io::Result<()> {
         let least = list.iter().copied().min().unwrap_or(0);
         let greatest = list.iter().copied().max().unwrap_or(0);
         if u32::try_from(greatest.abs_diff(least)).is_ok() {
-            self.bytes.push(4);
-            self.i64(least);
+            self.put(&[4])?;
+            self.i64(least)?;
             let distances: Vec<u32> = list.iter().map(|id| id.abs_diff(least) as u32).collect();
-            self.u32s(&distances);
+            self.u32s(&distances)
         } else {
-            self.bytes.push(8);
-            self.u64(list.len() as u64);
-            for &number in list {
-                self.i64(number);
-            }
+            self.put(&[8])?;
+            self.u64(list.len() as u64)?;
+            self.fixed(list, i64::to_le_bytes)
         }
     }
 
-    pub(super) fn ids<T: RowId>(&mut self, list: impl Iterator<Item = T>) {
+    pub(super) fn ids<T: RowId>(&mut self, list: impl Iterator<Item = T>) -> io::Result<()> {
         let rows: Vec<i64> = list.map(RowId::row).collect();
-        self.i64s(&rows);
+        self.i64s(&rows)
     }
 
     /// Numbers in ascending order, as the steps between them.
-    pub(super) fn ascending(&mut self, list: &[u32]) {
+    pub(super) fn ascending(&mut self, list: &[u32]) -> io::Result<()> {
         let mut before = 0;
         let steps: Vec<u32> = list
             .iter()
             .map(|&number| number - std::mem::replace(&mut before, number))
             .collect();
-        self.u32s(&steps);
+        self.u32s(&steps)
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
-    bytes: &'a [u8],
+pub(super) struct Reader<R> {
+    input: R,
+    /// Bytes that are still to come: no list can be longer.
+    left: u64,
+    sum: Checksum,
+    block: Vec<u8>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes }
+impl<R: Read> Reader<R> {
+    /// Reads `length` bytes of `input` at most.
+    pub(super) fn new(input: R, length: u64) -> Self {
+        Self {
+            input,
+            left: length,
+            sum: Checksum::default(),
+            block: Vec::new(),
+        }
     }
 
     pub(super) fn is_at_end(&self) -> bool {
-        self.bytes.is_empty()
+        self.left == 0
     }
 
-    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.bytes.split_at_checked(count).ok_or(Malformed)?;
-        self.bytes = rest;
-        Ok(taken)
+    /// Checksum of what was read.
+    pub(super) fn checksum(self) -> u64 {
+        self.sum.finish()
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let taken = self.take(N)?;
-        Ok(taken.try_into().expect("take gives as many bytes as asked"))
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Unreadable> {
+        let length = bytes.len() as u64;
+        self.left = self.left.checked_sub(length).ok_or(Unreadable::Malformed)?;
+        self.input
+            .read_exact(bytes)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => Unreadable::Malformed,
+                _ => Unreadable::Io(error),
+            })?;
+        self.sum.update(bytes);
+        Ok(())
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Malformed> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, Unreadable> {
         self.array().map(u64::from_le_bytes)
     }
 
-    pub(super) fn i64(&mut self) -> Result<i64, Malformed> {
+    fn i64(&mut self) -> Result<i64, Unreadable> {
         self.array().map(i64::from_le_bytes)
     }
 
-    fn u8(&mut self) -> Result<u8, Malformed> {
-        self.array().map(u8::from_le_bytes)
+    /// `length` numbers of `N` bytes each.
+    fn fixed<T, const N: usize>(
+        &mut self,
+        length: u64,
+        number: impl Fn([u8; N]) -> T,
+    ) -> Result<Vec<T>, Unreadable> {
+        let bytes = length.checked_mul(N as u64);
+        if bytes.is_none_or(|bytes| bytes > self.left) {
+            return Err(Unreadable::Malformed);
+        }
+        let mut list = Vec::with_capacity(length as usize);
+        let mut block = std::mem::take(&mut self.block);
+        let mut left = length as usize * N;
+        while left > 0 {
+            let part = left.min(BLOCK);
+            block.resize(part, 0);
+            self.fill(&mut block)?;
+            list.extend(block.as_chunks::<N>().0.iter().map(|&bytes| number(bytes)));
+            left -= part;
+        }
+        self.block = block;
+        Ok(list)
     }
 
-    /// A list's length and its bytes, `width` each.
-    fn list(&mut self, length: u64, width: usize) -> Result<&'a [u8], Malformed> {
-        let length = usize::try_from(length).map_err(|_| Malformed)?;
-        self.take(length.checked_mul(width).ok_or(Malformed)?)
-    }
-
-    pub(super) fn u32s(&mut self) -> Result<Vec<u32>, Malformed> {
+    pub(super) fn u8s(&mut self) -> Result<Vec<u8>, Unreadable> {
         let length = self.u64()?;
-        match self.u8()? {
-            1 => Ok(self
-                .list(length, 1)?
-                .iter()
-                .map(|&b| u32::from(b))
-                .collect()),
-            2 => {
-                let bytes = self.list(length, 2)?.as_chunks().0;
-                let number = |&pair: &[u8; 2]| u32::from(u16::from_le_bytes(pair));
-                Ok(bytes.iter().map(number).collect())
-            }
-            4 => {
-                let bytes = self.list(length, 4)?.as_chunks().0;
-                Ok(bytes.iter().map(|&four| u32::from_le_bytes(four)).collect())
-            }
-            _ => Err(Malformed),
+        self.fixed(length, u8::from_le_bytes)
+    }
+
+    pub(super) fn u32s(&mut self) -> Result<Vec<u32>, Unreadable> {
+        let length = self.u64()?;
+        match self.array()? {
+            [1] => self.fixed(length, |bytes| u8::from_le_bytes(bytes).into()),
+            [2] => self.fixed(length, |bytes| u16::from_le_bytes(bytes).into()),
+            [4] => self.fixed(length, u32::from_le_bytes),
+            _ => Err(Unreadable::Malformed),
         }
     }
 
     /// A list of numbers below `bound`.
-    pub(super) fn indices(&mut self, bound: usize) -> Result<Vec<u32>, Malformed> {
+    pub(super) fn indices(&mut self, bound: usize) -> Result<Vec<u32>, Unreadable> {
         let list = self.u32s()?;
         let greatest = list.iter().copied().max();
         if greatest.is_some_and(|greatest| greatest as usize >= bound) {
-            return Err(Malformed);
+            return Err(Unreadable::Malformed);
         }
         Ok(list)
     }
 
-    pub(super) fn f32s(&mut self) -> Result<Vec<f32>, Malformed> {
-        match self.u8()? {
-            1 => Ok(self
-                .u32s()?
-                .into_iter()
-                .map(|number| number as f32)
-                .collect()),
-            4 => Ok(self.u32s()?.into_iter().map(f32::from_bits).collect()),
-            _ => Err(Malformed),
+    pub(super) fn f32s(&mut self) -> Result<Vec<f32>, Unreadable> {
+        let length = self.u64()?;
+        match self.array()? {
+            [1] => self.fixed(length, |bytes| u8::from_le_bytes(bytes).into()),
+            [4] => self.fixed(length, f32::from_le_bytes),
+            _ => Err(Unreadable::Malformed),
         }
     }
 
-    pub(super) fn i64s(&mut self) -> Result<Vec<i64>, Malformed> {
-        match self.u8()? {
-            4 => {
+    pub(super) fn i64s(&mut self) -> Result<Vec<i64>, Unreadable> {
+        match self.array()? {
+            [4] => {
                 let least = self.i64()?;
                 let distances = self.u32s()?.into_iter();
                 distances
-                    .map(|distance| least.checked_add(i64::from(distance)).ok_or(Malformed))
-                    .collect()
+                    .map(|distance| least.checked_add(distance.into()))
+                    .collect::<Option<_>>()
+                    .ok_or(Unreadable::Malformed)
             }
-            8 => {
+            [8] => {
                 let length = self.u64()?;
-                let bytes = self.list(length, 8)?.as_chunks().0;
-                Ok(bytes
-                    .iter()
-                    .map(|&eight| i64::from_le_bytes(eight))
-                    .collect())
+                self.fixed(length, i64::from_le_bytes)
             }
-            _ => Err(Malformed),
+            _ => Err(Unreadable::Malformed),
         }
     }
 
-    pub(super) fn ids<T: RowId>(&mut self) -> Result<Vec<T>, Malformed> {
+    pub(super) fn ids<T: RowId>(&mut self) -> Result<Vec<T>, Unreadable> {
         Ok(self.i64s()?.into_iter().map(T::from_row).collect())
     }
 
     /// What [`Writer::ascending`] wrote.
-    pub(super) fn ascending(&mut self) -> Result<Vec<u32>, Malformed> {
+    pub(super) fn ascending(&mut self) -> Result<Vec<u32>, Unreadable> {
         let mut steps = self.u32s()?;
         let mut sum = 0_u32;
         for step in &mut steps {
-            sum = sum.checked_add(*step).ok_or(Malformed)?;
+            sum = sum.checked_add(*step).ok_or(Unreadable::Malformed)?;
             *step = sum;
         }
         Ok(steps)
@@ -214,23 +281,75 @@ impl<'a> Reader<'a> {
 
 /// Tells damaged bytes from sound ones: four lanes of xor, odd multiplication and rotation, each of which
 /// can be undone, so a change of one word always shows. It is no defence against an attacker.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mix = |lane: u64, word: u64| (lane ^ word).wrapping_mul(ODD).rotate_left(29);
-    let mut lanes = [1_u64, 2, 3, 4];
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    for block in blocks {
-        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
-            *lane = mix(*lane, u64::from_le_bytes(*word));
+#[derive(Debug)]
+struct Checksum {
+    lanes: [u64; 4],
+    /// Bytes that do not fill a word of each lane yet.
+    rest: Vec<u8>,
+    length: u64,
+}
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self {
+            lanes: [1, 2, 3, 4],
+            rest: Vec::with_capacity(32),
+            length: 0,
         }
     }
-    for &byte in rest {
-        lanes[0] = mix(lanes[0], u64::from(byte));
+}
+
+impl Checksum {
+    fn mix(lane: u64, word: u64) -> u64 {
+        (lane ^ word)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(29)
     }
-    let sum = lanes
-        .iter()
-        .fold(bytes.len() as u64, |sum, &lane| mix(sum, lane));
-    sum ^ (sum >> 32)
+
+    fn blocks(&mut self, blocks: &[[u8; 32]]) {
+        let mut lanes = self.lanes;
+        for block in blocks {
+            for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
+                *lane = Self::mix(*lane, u64::from_le_bytes(*word));
+            }
+        }
+        self.lanes = lanes;
+    }
+
+    fn update(&mut self, mut bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        if !self.rest.is_empty() {
+            let missing = bytes.len().min(32 - self.rest.len());
+            self.rest.extend_from_slice(&bytes[..missing]);
+            bytes = &bytes[missing..];
+            if self.rest.len() < 32 {
+                return;
+            }
+            let rest = std::mem::take(&mut self.rest);
+            self.blocks(rest.as_chunks().0);
+        }
+        let (blocks, rest) = bytes.as_chunks();
+        self.blocks(blocks);
+        self.rest.extend_from_slice(rest);
+    }
+
+    fn finish(self) -> u64 {
+        let mut first = self.lanes[0];
+        for byte in self.rest {
+            first = Self::mix(first, byte.into());
+        }
+        let lanes = [first, self.lanes[1], self.lanes[2], self.lanes[3]];
+        let mix = |sum, lane: &u64| Self::mix(sum, *lane);
+        let sum = lanes.iter().fold(self.length, mix);
+        sum ^ (sum >> 32)
+    }
+}
+
+/// Checksum of some bytes.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    let mut sum = Checksum::default();
+    sum.update(bytes);
+    sum.finish()
 }
 
 #[cfg(test)]
@@ -239,6 +358,21 @@ mod tests {
 
     use super::*;
     use crate::types::EntityId;
+
+    #[test]
+    fn lists_longer_than_a_block_are_read_whole() {
+        let list: Vec<u32> = (0..100_000).map(|n| n * 7).collect();
+        let mut writer = Writer::new(Vec::new());
+        writer.u32s(&list).unwrap();
+        let (bytes, length, _) = writer.finish();
+        assert_eq!(Reader::new(&bytes[..], length).u32s().unwrap(), list);
+        assert!(Reader::new(&bytes[..], length - 1).u32s().is_err());
+        assert!(
+            Reader::new(&bytes[..bytes.len() - 1], length)
+                .u32s()
+                .is_err()
+        );
+    }
 
     proptest! {
         #[test]
@@ -252,29 +386,35 @@ mod tests {
             let counts: Vec<f32> = counts.into_iter().map(f32::from).collect();
             let mut ascending = narrow.clone();
             ascending.sort_unstable();
-            let mut writer = Writer::default();
-            writer.u32s(&wide);
-            writer.u32s(&narrow);
-            writer.f32s(&floats);
-            writer.f32s(&counts);
-            writer.ids(ids.iter().copied().map(EntityId));
-            writer.ascending(&ascending);
-            let mut reader = Reader::new(&writer.bytes);
-            prop_assert_eq!(reader.u32s(), Ok(wide));
-            prop_assert_eq!(reader.u32s(), Ok(narrow));
-            prop_assert_eq!(reader.f32s(), Ok(floats));
-            prop_assert_eq!(reader.f32s(), Ok(counts));
-            prop_assert_eq!(reader.i64s(), Ok(ids));
-            prop_assert_eq!(reader.ascending(), Ok(ascending));
+            let mut writer = Writer::new(Vec::new());
+            writer.u32s(&wide).unwrap();
+            writer.u32s(&narrow).unwrap();
+            writer.f32s(&floats).unwrap();
+            writer.f32s(&counts).unwrap();
+            writer.ids(ids.iter().copied().map(EntityId)).unwrap();
+            writer.ascending(&ascending).unwrap();
+            writer.u8s(b"how").unwrap();
+            let (bytes, length, sum) = writer.finish();
+            prop_assert_eq!(length, bytes.len() as u64);
+            prop_assert_eq!(sum, checksum(&bytes));
+            let mut reader = Reader::new(&bytes[..], length);
+            prop_assert_eq!(reader.u32s().unwrap(), wide);
+            prop_assert_eq!(reader.u32s().unwrap(), narrow);
+            prop_assert_eq!(reader.f32s().unwrap(), floats);
+            prop_assert_eq!(reader.f32s().unwrap(), counts);
+            prop_assert_eq!(reader.i64s().unwrap(), ids);
+            prop_assert_eq!(reader.ascending().unwrap(), ascending);
+            prop_assert_eq!(reader.u8s().unwrap(), b"how");
             prop_assert!(reader.is_at_end());
+            prop_assert_eq!(reader.checksum(), sum);
         }
 
         #[test]
         fn any_bytes_are_refused_or_read(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = Reader::new(&bytes).u32s();
-            let _ = Reader::new(&bytes).f32s();
-            let _ = Reader::new(&bytes).i64s();
-            let _ = Reader::new(&bytes).ascending();
+            let _ = Reader::new(&bytes[..], bytes.len() as u64).u32s();
+            let _ = Reader::new(&bytes[..], bytes.len() as u64).f32s();
+            let _ = Reader::new(&bytes[..], bytes.len() as u64).i64s();
+            let _ = Reader::new(&bytes[..], bytes.len() as u64).ascending();
         }
 
         #[test]

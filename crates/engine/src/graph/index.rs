@@ -101,6 +101,88 @@ impl<T: PartialEq> PartialEq for IdIndex<T> {
     }
 }
 
+/// Row ids in any order, four bytes each as long as all are below 2^32.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct IdList<T> {
+    near: Vec<u32>,
+    /// All ids, once one of them needed more.
+    far: Vec<T>,
+}
+
+impl<T> Default for IdList<T> {
+    fn default() -> Self {
+        Self {
+            near: Vec::new(),
+            far: Vec::new(),
+        }
+    }
+}
+
+impl<T: RowId> IdList<T> {
+    pub(super) fn with_capacity(ids: usize) -> Self {
+        Self {
+            near: Vec::with_capacity(ids),
+            far: Vec::new(),
+        }
+    }
+
+    pub(super) fn from_near(near: Vec<u32>) -> Self {
+        Self {
+            near,
+            far: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, id: T) {
+        match u32::try_from(id.row()) {
+            Ok(near) if self.far.is_empty() => self.near.push(near),
+            _ => {
+                let near = std::mem::take(&mut self.near).into_iter();
+                self.far.extend(near.map(|row| T::from_row(row.into())));
+                self.far.push(id);
+            }
+        }
+    }
+
+    pub(super) fn extend_from(&mut self, other: &Self, range: std::ops::Range<usize>) {
+        if self.far.is_empty() && other.far.is_empty() {
+            self.near.extend_from_slice(&other.near[range]);
+        } else {
+            range.for_each(|place| self.push(other.id(place)));
+        }
+    }
+
+    pub(super) fn id(&self, place: usize) -> T {
+        if self.far.is_empty() {
+            T::from_row(self.near[place].into())
+        } else {
+            self.far[place]
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.near.len() + self.far.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len()).map(|place| self.id(place))
+    }
+
+    /// The ids as numbers, when all are below 2^32.
+    pub(super) fn near(&self) -> Option<&[u32]> {
+        self.far.is_empty().then_some(&self.near)
+    }
+}
+
+impl<T: RowId> FromIterator<T> for IdList<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(ids: I) -> Self {
+        let ids = ids.into_iter();
+        let mut list = Self::with_capacity(ids.size_hint().0);
+        ids.for_each(|id| list.push(id));
+        list
+    }
+}
+
 /// Rows of indices, one after another in a single array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adjacency {
@@ -176,6 +258,21 @@ mod tests {
             &[1, -1],
         );
         check(&[1, 1_000_000], &[(1, 0), (1_000_000, 1)], &[2, 999_999]);
+    }
+
+    #[test]
+    fn a_list_widens_when_an_id_needs_it() {
+        let ids = [5, i64::from(u32::MAX), 7, 1 << 32, -1, 8].map(EntityId);
+        for taken in 0..=ids.len() {
+            let list: IdList<EntityId> = ids[..taken].iter().copied().collect();
+            assert_eq!(list.iter().collect::<Vec<_>>(), ids[..taken]);
+            assert_eq!(list.near().is_some(), taken <= 3);
+            let mut copy = IdList::default();
+            copy.push(EntityId(1));
+            copy.extend_from(&list, 0..taken.min(2));
+            assert_eq!(copy.len(), 1 + taken.min(2));
+            assert!(copy.near().is_some());
+        }
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::sync::OnceLock;
+
 use super::index::{offsets_of, span};
 use crate::types::{EntityId, Mention, MentionHow};
 
@@ -100,7 +102,7 @@ fn count_places(places: &[(EntityId, u32, u32, f32)]) -> f32 {
 }
 
 /// The rows of all chunks one after another, each chunk's ordered by entity: from this the rest follows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MentionRows {
     pub(super) offsets: Vec<u32>,
     pub(super) entities: Vec<u32>,
@@ -109,93 +111,107 @@ pub(super) struct MentionRows {
 }
 
 /// Which chunk mentions which entity, both ways.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct MentionMatrix {
-    pub(super) chunk_offsets: Vec<u32>,
-    pub(super) entities: Vec<u32>,
-    pub(super) counts: Vec<f32>,
-    pub(super) how: Vec<MentionFlags>,
-    pub(super) entity_offsets: Vec<u32>,
-    pub(super) chunks: Vec<u32>,
-    pub(super) chunk_counts: Vec<f32>,
+    entity_count: usize,
+    pub(super) rows: MentionRows,
+    /// Derived when it is first asked for.
+    by_entity: OnceLock<ByEntity>,
+}
+
+#[derive(Debug, Clone)]
+struct ByEntity {
+    offsets: Vec<u32>,
+    chunks: Vec<u32>,
+    counts: Vec<f32>,
+}
+
+impl MentionRows {
+    fn by_entity(&self, entity_count: usize) -> ByEntity {
+        let offsets = offsets_of(entity_count, self.entities.iter().copied());
+        let mut next = offsets.clone();
+        let mut chunks = vec![0; self.entities.len()];
+        let mut counts = vec![0.0; self.entities.len()];
+        for chunk in 0..self.offsets.len() as u32 - 1 {
+            for position in span(&self.offsets, chunk) {
+                let slot = &mut next[self.entities[position] as usize];
+                chunks[*slot as usize] = chunk;
+                counts[*slot as usize] = self.counts[position];
+                *slot += 1;
+            }
+        }
+        ByEntity {
+            offsets,
+            chunks,
+            counts,
+        }
+    }
 }
 
 impl MentionMatrix {
-    /// Derives the way from entity to chunk.
     pub(super) fn new(entity_count: usize, rows: MentionRows) -> Self {
-        let MentionRows {
-            offsets: chunk_offsets,
-            entities,
-            counts,
-            how,
-        } = rows;
-        let entity_offsets = offsets_of(entity_count, entities.iter().copied());
-        let mut next = entity_offsets.clone();
-        let mut chunks = vec![0; entities.len()];
-        let mut chunk_counts = vec![0.0; entities.len()];
-        for chunk in 0..chunk_offsets.len() as u32 - 1 {
-            for position in span(&chunk_offsets, chunk) {
-                let entity = entities[position] as usize;
-                let slot = next[entity] as usize;
-                chunks[slot] = chunk;
-                chunk_counts[slot] = counts[position];
-                next[entity] += 1;
-            }
-        }
         Self {
-            chunk_offsets,
-            entities,
-            counts,
-            how,
-            entity_offsets,
-            chunks,
-            chunk_counts,
+            entity_count,
+            rows,
+            by_entity: OnceLock::new(),
         }
+    }
+
+    fn by_entity(&self) -> &ByEntity {
+        self.by_entity
+            .get_or_init(|| self.rows.by_entity(self.entity_count))
     }
 
     /// Number of (chunk, entity) pairs.
     pub fn len(&self) -> usize {
-        self.entities.len()
+        self.rows.entities.len()
     }
 
     /// Whether nothing is mentioned.
     pub fn is_empty(&self) -> bool {
-        self.entities.is_empty()
+        self.rows.entities.is_empty()
     }
 
     /// Place of a chunk's pairs among all pairs: for arrays that run parallel to them.
     pub fn chunk_span(&self, chunk: u32) -> std::ops::Range<usize> {
-        span(&self.chunk_offsets, chunk)
+        span(&self.rows.offsets, chunk)
     }
 
     /// Place of an entity's pairs in the order (entity, chunk).
     pub fn entity_span(&self, entity: u32) -> std::ops::Range<usize> {
-        span(&self.entity_offsets, entity)
+        span(&self.by_entity().offsets, entity)
     }
 
     /// Entities of a chunk, in order.
     pub fn entities(&self, chunk: u32) -> &[u32] {
-        &self.entities[self.chunk_span(chunk)]
+        &self.rows.entities[self.chunk_span(chunk)]
     }
 
     /// [`MentionRow::count`] of each of the chunk's entities.
     pub fn counts(&self, chunk: u32) -> &[f32] {
-        &self.counts[self.chunk_span(chunk)]
+        &self.rows.counts[self.chunk_span(chunk)]
     }
 
     /// How each of the chunk's entities was recognised.
     pub fn how(&self, chunk: u32) -> &[MentionFlags] {
-        &self.how[self.chunk_span(chunk)]
+        &self.rows.how[self.chunk_span(chunk)]
     }
 
     /// Chunks of an entity, in order.
     pub fn chunks(&self, entity: u32) -> &[u32] {
-        &self.chunks[self.entity_span(entity)]
+        &self.by_entity().chunks[self.entity_span(entity)]
     }
 
     /// [`MentionRow::count`] in each of the entity's chunks.
     pub fn chunk_counts(&self, entity: u32) -> &[f32] {
-        &self.chunk_counts[self.entity_span(entity)]
+        &self.by_entity().counts[self.entity_span(entity)]
+    }
+}
+
+impl PartialEq for MentionMatrix {
+    /// The rest follows from the rows.
+    fn eq(&self, other: &Self) -> bool {
+        self.entity_count == other.entity_count && self.rows == other.rows
     }
 }
 

@@ -10,6 +10,7 @@ mod apply;
 mod builder;
 mod csr;
 mod delta;
+mod edge_filter;
 mod encoding;
 mod hubs;
 mod index;
@@ -27,11 +28,13 @@ mod phrases;
 mod snapshot;
 mod traverse;
 pub mod vocabulary;
+mod window;
 
 pub use alias_table::AliasTable;
 pub use builder::{ChunkRow, Dangling, DocumentRow, GraphBuilder, RelationRow};
-pub use csr::{Edge, EdgeFilter, Moment, RelationCsr, Window};
+pub use csr::{Edge, EdgeKind, RelationCsr};
 pub use delta::GraphDelta;
+pub use edge_filter::EdgeFilter;
 pub use hubs::{hubs, orphans};
 pub use index::{Adjacency, IdIndex};
 pub use link_anchor::find_heading;
@@ -45,6 +48,7 @@ pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
 pub use paths::{HubRule, Path, PathSearch, Paths};
 pub use snapshot::{Appended, SnapshotFiles, Unusable};
 pub use traverse::{Reached, Traversal, Walked};
+pub use window::{Moment, Window};
 
 use crate::types::{ChunkId, DocumentId, EntityId};
 

@@ -1,9 +1,11 @@
-use super::csr::{OutgoingEdges, RelationCsr};
-use super::encoding::{Malformed, Reader, Writer};
-use super::index::{Adjacency, IdIndex, RowId};
+use std::io::{self, Read, Write};
+
+use super::csr::{EdgeKind, OutgoingEdges, RelationCsr};
+use super::encoding::{Reader, Unreadable, Writer};
+use super::index::{Adjacency, IdIndex, IdList, RowId};
 use super::mentions::{MentionFlags, MentionMatrix, MentionRows};
 use super::{Graph, NO_ENTITY, Window};
-use crate::types::{ChunkId, DocumentId, EntityId, RelationId};
+use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
 
 /// What a graph is made of, without anything that follows from the rest: one direction of each matrix.
 /// This is what is stored and what a delta changes.
@@ -53,11 +55,13 @@ impl Parts {
         }
     }
 
-    pub(super) fn read(bytes: &[u8], generation: u64) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let entities: IdIndex<EntityId> = read_index(&mut reader)?;
-        let documents: IdIndex<DocumentId> = read_index(&mut reader)?;
-        let chunks: IdIndex<ChunkId> = read_index(&mut reader)?;
+    pub(super) fn read(
+        reader: &mut Reader<impl Read>,
+        generation: u64,
+    ) -> Result<Self, Unreadable> {
+        let entities: IdIndex<EntityId> = read_index(reader)?;
+        let documents: IdIndex<DocumentId> = read_index(reader)?;
+        let chunks: IdIndex<ChunkId> = read_index(reader)?;
         let title_entity = reader.u32s()?;
         let known = |&entity: &u32| entity == NO_ENTITY || (entity as usize) < entities.len();
         let chunk_document = reader.indices(documents.len())?;
@@ -67,12 +71,12 @@ impl Parts {
             && chunk_document.len() == chunks.len()
             && chunk_ordinal.len() == chunks.len();
         if !sound {
-            return Err(Malformed);
+            return Err(Unreadable::Malformed);
         }
-        let relations = read_edges(&mut reader, entities.len())?;
-        let mentions = read_mentions(&mut reader, chunks.len(), entities.len())?;
+        let relations = read_edges(reader, entities.len())?;
+        let mentions = read_mentions(reader, chunks.len(), entities.len())?;
         if !reader.is_at_end() {
-            return Err(Malformed);
+            return Err(Unreadable::Malformed);
         }
         Ok(Self {
             generation,
@@ -91,8 +95,6 @@ impl Parts {
 impl Graph {
     /// Drops what can be derived.
     pub(super) fn into_parts(self) -> Parts {
-        let edges = self.relations;
-        let mentions = self.mentions;
         Parts {
             generation: self.generation,
             entities: self.entities,
@@ -101,124 +103,122 @@ impl Graph {
             chunks: self.chunks,
             chunk_document: self.chunk_document,
             chunk_ordinal: self.chunk_ordinal,
-            relations: OutgoingEdges {
-                offsets: edges.out_offsets,
-                targets: edges.targets,
-                types: edges.types,
-                weights: edges.weights,
-                windows: edges.windows,
-                relations: edges.relations,
-                type_ids: edges.type_ids,
-                window_table: edges.window_table,
-            },
-            mentions: MentionRows {
-                offsets: mentions.chunk_offsets,
-                entities: mentions.entities,
-                counts: mentions.counts,
-                how: mentions.how,
-            },
+            relations: self.relations.out,
+            mentions: self.mentions.rows,
         }
     }
 
-    /// The parts as bytes, in the order in which [`Parts::read`] reads them.
-    pub(super) fn write(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        writer.ids(self.entities.ids().iter().copied());
-        writer.ids(self.documents.ids().iter().copied());
-        writer.ids(self.chunks.ids().iter().copied());
-        writer.u32s(&self.title_entity);
-        writer.u32s(&self.chunk_document);
-        writer.u32s(&self.chunk_ordinal);
-        let edges = &self.relations;
-        writer.ascending(&edges.out_offsets);
-        writer.u32s(&edges.targets);
-        writer.u32s(&edges.types);
-        writer.f32s(&edges.weights);
-        writer.u32s(&edges.windows);
-        writer.ids(edges.relations.iter().copied());
-        writer.ids(edges.type_ids.iter().copied());
-        let times = edges.window_table.iter().flat_map(|window| window.times());
-        writer.i64s(&times.collect::<Vec<_>>());
-        let mentions = &self.mentions;
-        writer.ascending(&mentions.chunk_offsets);
-        writer.u32s(&mentions.entities);
-        writer.f32s(&mentions.counts);
-        let how: Vec<u32> = mentions.how.iter().map(|how| u32::from(how.0)).collect();
-        writer.u32s(&how);
-        writer.bytes
+    /// Writes the parts in the order in which [`Parts::read`] reads them.
+    pub(super) fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
+        writer.ids(self.entities.ids().iter().copied())?;
+        writer.ids(self.documents.ids().iter().copied())?;
+        writer.ids(self.chunks.ids().iter().copied())?;
+        writer.u32s(&self.title_entity)?;
+        writer.u32s(&self.chunk_document)?;
+        writer.u32s(&self.chunk_ordinal)?;
+        let edges = &self.relations.out;
+        writer.ascending(&edges.offsets)?;
+        writer.u32s(&edges.targets)?;
+        writer.u32s(&edges.kinds)?;
+        writer.f32s(&edges.weights)?;
+        match edges.relations.near() {
+            Some(near) => {
+                writer.u8s(&[1])?;
+                writer.u32s(near)?;
+            }
+            None => {
+                writer.u8s(&[0])?;
+                writer.ids(edges.relations.iter())?;
+            }
+        }
+        writer.ids(edges.kind_table.iter().map(|kind| kind.relation_type))?;
+        let times = edges.kind_table.iter().flat_map(|kind| kind.window.times());
+        writer.i64s(&times.collect::<Vec<_>>())?;
+        let mentions = &self.mentions.rows;
+        writer.ascending(&mentions.offsets)?;
+        writer.u32s(&mentions.entities)?;
+        writer.f32s(&mentions.counts)?;
+        let how: Vec<u8> = mentions.how.iter().map(|how| how.0).collect();
+        writer.u8s(&how)
     }
 }
 
-fn read_index<T: RowId>(reader: &mut Reader<'_>) -> Result<IdIndex<T>, Malformed> {
+fn read_index<T: RowId>(reader: &mut Reader<impl Read>) -> Result<IdIndex<T>, Unreadable> {
     let ids: Vec<T> = reader.ids()?;
     if !ids.is_sorted_by(|a, b| a < b) {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     Ok(IdIndex::new(ids))
 }
 
 /// Where each of `rows` rows starts, up to `items`.
-fn read_offsets(reader: &mut Reader<'_>, rows: usize) -> Result<Vec<u32>, Malformed> {
+fn read_offsets(reader: &mut Reader<impl Read>, rows: usize) -> Result<Vec<u32>, Unreadable> {
     let offsets = reader.ascending()?;
     if offsets.len() != rows + 1 || offsets[0] != 0 {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     Ok(offsets)
 }
 
-fn read_edges(reader: &mut Reader<'_>, entities: usize) -> Result<OutgoingEdges, Malformed> {
+fn read_edges(
+    reader: &mut Reader<impl Read>,
+    entities: usize,
+) -> Result<OutgoingEdges, Unreadable> {
     let offsets = read_offsets(reader, entities)?;
     let targets = reader.indices(entities)?;
-    let types = reader.u32s()?;
+    let kinds = reader.u32s()?;
     let weights = reader.f32s()?;
-    let windows = reader.u32s()?;
-    let relations: Vec<RelationId> = reader.ids()?;
-    let type_ids = reader.ids()?;
+    let relations: IdList<RelationId> = match reader.u8s()?[..] {
+        [1] => IdList::from_near(reader.u32s()?),
+        _ => reader.ids()?.into_iter().collect(),
+    };
+    let type_ids: Vec<RelationTypeId> = reader.ids()?;
     let times = reader.i64s()?;
     let (times, rest) = times.as_chunks::<4>();
-    let window_table: Vec<Window> = times.iter().copied().map(Window::from_times).collect();
-    let below = |list: &[u32], bound: usize| {
-        let greatest = list.iter().copied().max();
-        greatest.is_none_or(|greatest| (greatest as usize) < bound)
-    };
+    let greatest = kinds.iter().copied().max();
     let edges = targets.len();
     let sound = offsets[entities] as usize == edges
-        && [types.len(), weights.len(), windows.len(), relations.len()] == [edges; 4]
+        && [kinds.len(), weights.len(), relations.len()] == [edges; 3]
         && rest.is_empty()
-        && below(&types, Vec::len(&type_ids))
-        && below(&windows, window_table.len());
+        && times.len() == type_ids.len()
+        && greatest.is_none_or(|greatest| (greatest as usize) < times.len());
     if !sound {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
+    let windows = times.iter().copied().map(Window::from_times);
+    let kind_table = type_ids.into_iter().zip(windows);
     Ok(OutgoingEdges {
         offsets,
         targets,
-        types,
+        kinds,
         weights,
-        windows,
         relations,
-        type_ids,
-        window_table,
+        kind_table: kind_table
+            .map(|(relation_type, window)| EdgeKind {
+                relation_type,
+                window,
+            })
+            .collect(),
     })
 }
 
 fn read_mentions(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader<impl Read>,
     chunks: usize,
     entity_count: usize,
-) -> Result<MentionRows, Malformed> {
+) -> Result<MentionRows, Unreadable> {
     let offsets = read_offsets(reader, chunks)?;
     let entities = reader.indices(entity_count)?;
     let counts = reader.f32s()?;
-    let how = reader.indices(256)?;
+    let how = reader.u8s()?;
     let pairs = entities.len();
     if offsets[chunks] as usize != pairs || counts.len() != pairs || how.len() != pairs {
-        return Err(Malformed);
+        return Err(Unreadable::Malformed);
     }
     Ok(MentionRows {
         offsets,
         entities,
         counts,
-        how: how.into_iter().map(|how| MentionFlags(how as u8)).collect(),
+        how: how.into_iter().map(MentionFlags).collect(),
     })
 }

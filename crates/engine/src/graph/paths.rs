@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use super::csr::{Edge, EdgeFilter, Moment, RelationCsr};
+use super::csr::{Edge, RelationCsr};
+use super::edge_filter::EdgeFilter;
+use super::window::Moment;
 use crate::types::{Direction, RelationTypeId};
 
 /// What to do about entities that connect everything with everything.

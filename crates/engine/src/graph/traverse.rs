@@ -1,4 +1,6 @@
-use super::csr::{Edge, EdgeFilter, Moment, RelationCsr};
+use super::csr::{Edge, RelationCsr};
+use super::edge_filter::EdgeFilter;
+use super::window::Moment;
 use crate::types::{Direction, RelationTypeId};
 
 /// A k-hop question: what can be reached from some entities, and how far away it is.
