@@ -3,6 +3,7 @@
 pub mod chunking;
 mod engine;
 mod error;
+pub mod exchange;
 pub mod graph;
 mod pipeline;
 pub mod retrieval;

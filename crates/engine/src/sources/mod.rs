@@ -60,6 +60,11 @@ pub struct ReadOutcome {
     pub skipped: Vec<Skipped>,
 }
 
+/// Reads a date as people write them; `None` when it is anything else. A time without an offset is UTC.
+pub fn parse_date(text: &str) -> Option<crate::types::ValidDate> {
+    stated_date::parse(text, stated_date::DayOrder::Unknown)
+}
+
 /// Parses the bytes of one file. Never panics, whatever the bytes are.
 ///
 /// `uri` is the file's path relative to its source's root, with `/`; titles and dates fall back on it.

@@ -51,6 +51,11 @@ impl<'store> WriteTransaction<'store> {
         Ok(())
     }
 
+    /// The store that is written.
+    pub fn store(&self) -> &'store Store {
+        self.store
+    }
+
     pub(crate) fn connection(&self) -> &'store Connection {
         self.store.connection()
     }

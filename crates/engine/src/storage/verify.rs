@@ -72,7 +72,7 @@ const CHECKS: &[Check] = &[
     Check(
         "a mention lies within its chunk",
         "SELECT 'mention ' || m.chunk || ':' || m.start FROM mention m JOIN chunk c ON c.id = m.chunk
-         WHERE m.start < 0 OR m.end <= m.start OR m.end > length(CAST(c.text AS BLOB))",
+         WHERE m.start < 0 OR m.end < m.start OR m.end > length(CAST(c.text AS BLOB))",
     ),
     Check(
         "a mention is of a current chunk and a current entity",
