@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::Output;
+use crate::ui::{Output, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -17,8 +17,28 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let engine = settings.open_read_only()?;
     let mut out = Output::new();
     if args.digest {
-        writeln!(out, "{}", engine.digest()?)?;
+        let digest = engine.digest()?;
+        if settings.json {
+            out.json(&serde_json::json!({ "digest": digest }))?;
+        } else {
+            writeln!(out, "{digest}")?;
+        }
+        out.flush()?;
+        return Ok(Exit::Success);
+    }
+    let problems = engine.check()?;
+    if settings.json {
+        out.json(&serde_json::json!({ "problems": problems }))?;
+    } else {
+        for problem in &problems {
+            writeln!(out, "{}", plain_line(problem))?;
+        }
     }
     out.flush()?;
-    Ok(Exit::Success)
+    if problems.is_empty() {
+        stderr::note(settings.verbosity, "the store is whole");
+        return Ok(Exit::Success);
+    }
+    stderr::hint("make a backup, then remove the store and run `malha index`");
+    Ok(Exit::Failure)
 }

@@ -1,0 +1,69 @@
+use crate::support::Vault;
+
+#[test]
+fn an_unknown_key_names_file_and_line() {
+    let vault = Vault::new(&[
+        ("a.md", "text"),
+        ("malha.toml", "[search]\nlimit = 5\nlimt = 5\n"),
+    ]);
+    let ran = vault.malha(&["index"]).expect(78);
+    assert!(
+        ran.stderr.contains("malha.toml:3: unknown field `limt`"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn the_example_is_a_configuration() {
+    let vault = Vault::new(&[("a.md", "Some text about lanterns.\n")]);
+    let example = include_str!("../../../../malha.example.toml");
+    vault.index();
+    let plain = vault
+        .malha(&["search", "--json", "lanterns"])
+        .expect(0)
+        .stdout;
+    vault.write("malha.toml", example);
+    let ran = vault.malha(&["search", "--json", "lanterns"]).expect(0);
+    assert_eq!(ran.stdout, plain);
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let vault = Vault::new(&[("a.md", "text")]);
+    let check = |config: &str, code, part: &str| {
+        vault.write("malha.toml", config);
+        let ran = vault.malha(&["index"]).expect(code);
+        assert!(ran.stderr.contains(part), "{}", ran.stderr);
+    };
+    check(
+        "[chunk]\nsize = 50\noverlap = 50\n",
+        78,
+        "chunk.overlap (50)",
+    );
+    check("[index]\nconvention = \"roam\"\n", 78, "malha.toml:2: ");
+    check("namespace = \"\"\n", 78, "namespace");
+    check("[index]\nsources = [\"missing\"]\n", 3, "missing");
+    vault.write("malha.toml", "");
+    vault.malha(&["--config", "other.toml", "index"]).expect(78);
+    vault
+        .malha(&["index", "--chunk-size", "10", "--chunk-overlap", "10"])
+        .expect(2);
+}
+
+#[test]
+fn a_mistyped_variable_is_named() {
+    let vault = Vault::new(&[("a.md", "text")]);
+    let mut command = vault.command(&["index"]);
+    let output = command.env("MALHA_SERCH_LIMIT", "3").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains("MALHA_SERCH_LIMIT is not a setting"),
+        "{stderr}"
+    );
+    let mut command = vault.command(&["index"]);
+    let output = command.env("MALHA_SEARCH_LIMIT", "three").output().unwrap();
+    assert_eq!(output.status.code(), Some(78));
+}

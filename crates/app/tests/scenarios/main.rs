@@ -1,0 +1,22 @@
+//! The real binary, one scenario a file, named as a sentence.
+
+mod support;
+
+mod a_bad_header_is_text_and_a_warning;
+mod a_blank_file_is_skipped_with_a_reason;
+mod a_killed_run_costs_nothing;
+mod a_name_leads_to_its_neighbours;
+mod an_unknown_key_names_file_and_line;
+mod demo_shows_both_hops;
+mod escape_sequences_never_reach_the_terminal;
+mod exit_codes_tell_what_happened;
+mod json_keeps_its_shape;
+mod namespaces_never_mix;
+mod no_command_changes_a_source;
+mod nothing_found_is_an_answer;
+mod punctuation_in_a_query_is_just_text;
+mod stale_results_say_so;
+mod stdout_carries_results_only;
+mod the_store_is_found_upwards;
+mod watch_picks_up_an_edit;
+mod writers_wait_and_readers_never_fail;
