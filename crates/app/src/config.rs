@@ -127,7 +127,7 @@ fn load_from(
     let mut checked = settings.check(store, base, config_file)?;
     if let Some(namespace) = &global.namespace {
         checked.engine.namespace = raw::checked_namespace(namespace)
-            .map_err(|reason| Refusal::new(Exit::Usage, format!("--namespace: {reason}")))?;
+            .map_err(|reason| Refusal::new(Exit::Usage, reason))?;
     }
     checked.store_is_stated = store_is_stated;
     checked.json = global.json;

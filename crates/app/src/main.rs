@@ -26,6 +26,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         _ => {}
     }
     let settings = config::load(&cli.global)?;
+    ui::stderr::show_log(settings.verbosity);
     match cli.command {
         Command::Completions(_) | Command::Demo(_) => unreachable!("handled above"),
         Command::Init(args) => commands::init::run(&args, &settings),

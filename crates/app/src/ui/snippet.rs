@@ -106,7 +106,7 @@ mod tests {
         check("sao joao", "Em São João, hoje", "Em <São> <João>, hoje");
         check("the note", "Notes on the sea", "<Notes> on <the> sea");
         check("望潮茶馆", "他在望潮茶馆等潮", "他在<望潮茶馆>等潮");
-        check("colour", "\u{1b}[31mcolour", "␛[31m<colour>");
+        check("colour", "\u{1b}[31m colour", "␛[31m <colour>");
         check("", "nothing", "nothing");
     }
 

@@ -34,6 +34,17 @@ impl Verbosity {
     }
 }
 
+/// Shows the engine's log to those who asked for it.
+pub(crate) fn show_log(verbosity: Verbosity) {
+    if verbosity >= Verbosity::Debug {
+        tracing_subscriber::fmt()
+            .with_writer(std::io::stderr)
+            .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
+            .with_ansi(false)
+            .init();
+    }
+}
+
 pub(crate) fn error(message: &str) {
     line(&format!("{}: {}", painted(ERROR, "error"), plain(message)));
 }

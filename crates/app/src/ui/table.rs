@@ -84,7 +84,7 @@ mod tests {
         let text = anstream::adapter::strip_bytes(&out).into_vec();
         assert_eq!(
             String::from_utf8(text).unwrap(),
-            "name       n\n望潮       7\na␛[1m b   12\n"
+            "name      n\n望潮      7\na␛[1m b  12\n"
         );
     }
 }
