@@ -59,8 +59,14 @@ pub(crate) enum Command {
     Graph(commands::graph::Command),
     /// Count what the store holds
     Stats(commands::stats::Args),
+    /// Check that store, configuration and sources are in good order
+    Doctor(commands::doctor::Args),
     /// Check the store's integrity
     Verify(commands::verify::Args),
+    /// Copy the store to a new file while it is in use
+    Backup(commands::backup::Args),
+    /// Run a read-only SQL query on the store
+    Sql(commands::sql::Args),
     /// Show a small sample vault at work, in a temporary store
     Demo(commands::demo::Args),
     /// Print shell completions

@@ -34,7 +34,10 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Search(args) => commands::search::run(&args, &settings),
         Command::Graph(command) => commands::graph::run(command, &settings),
         Command::Stats(args) => commands::stats::run(&args, &settings),
+        Command::Doctor(args) => commands::doctor::run(&args, &settings),
         Command::Verify(args) => commands::verify::run(&args, &settings),
+        Command::Backup(args) => commands::backup::run(&args, &settings),
+        Command::Sql(args) => commands::sql::run(&args, &settings),
         Command::Eval(command) => commands::eval::run(command, &settings),
         Command::Bench(command) => commands::bench::run(command, &settings),
     }

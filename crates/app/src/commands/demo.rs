@@ -12,6 +12,7 @@ use super::graph::write_path;
 use super::search::write_evidence;
 use crate::cli::Global;
 use crate::exit::Exit;
+use crate::locate;
 use crate::ui::{DIM, Highlighter, Output, STRONG, count, painted};
 
 /// Results shown for each question.
@@ -40,7 +41,9 @@ pub(crate) fn run(_args: &Args, global: &Global) -> anyhow::Result<Exit> {
     let folder = tempfile::tempdir()?;
     let notes = folder.path().join("vault");
     vault::write_to(&notes)?;
-    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default())?;
+    let store = notes.join(locate::STORE_FOLDER).join(locate::STORE_FILE);
+    std::fs::create_dir_all(notes.join(locate::STORE_FOLDER))?;
+    let engine = Engine::create(&store, EngineConfig::default())?;
     let source = SourceSpec {
         root: notes,
         convention: None,

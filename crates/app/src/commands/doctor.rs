@@ -1,9 +1,11 @@
 //! `malha doctor`: is everything in good order, and if not, what to do.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use malha_engine::Engine;
+use malha_engine::types::IssueSeverity;
 use serde::Serialize;
 
 use crate::config::Settings;
@@ -57,9 +59,12 @@ fn examine(settings: &Settings) -> Vec<Finding> {
             return findings;
         }
     };
-    findings.push(good("store", settings.store.display().to_string()));
     let checks = [
-        ("integrity", integrity as fn(&Engine) -> malha_engine::Result<Finding>),
+        (
+            "store",
+            store as fn(&Engine) -> malha_engine::Result<Finding>,
+        ),
+        ("integrity", integrity),
         ("sources", sources),
         ("freshness", freshness),
         ("files", files),
@@ -80,27 +85,62 @@ fn configuration(settings: &Settings) -> Finding {
     good("configuration", message)
 }
 
+fn store(engine: &Engine) -> malha_engine::Result<Finding> {
+    let condition = engine.condition()?;
+    let path = condition.path.unwrap_or_default();
+    let mut message = format!(
+        "{}, {:.1} MB, format {}, generation {}, SQLite {}",
+        path.display(),
+        condition.bytes as f64 / 1e6,
+        condition.format,
+        condition.generation,
+        condition.sqlite,
+    );
+    if let Some(writer) = condition.writer {
+        let _ = write!(message, "; being written by {writer}");
+    }
+    let namespaces = condition.namespaces.join(", ");
+    if condition.namespaces.len() > 1 {
+        let _ = write!(message, "; namespaces {namespaces}");
+    }
+    Ok(good("store", message))
+}
+
 fn integrity(engine: &Engine) -> malha_engine::Result<Finding> {
-    let problems = engine.check()?;
-    Ok(if problems.is_empty() {
-        good("integrity", "the store is whole".to_owned())
+    let found = engine.verify()?;
+    Ok(if found.violations.is_empty() {
+        let checks = count(found.checks as u64, "check", "checks");
+        good("integrity", format!("the store is whole ({checks})"))
     } else {
-        let advice = "make a backup, then remove the store and run `malha index`";
-        bad("integrity", problems.join("; "), advice)
+        let number = count(found.violations.len() as u64, "rule is", "rules are");
+        let advice =
+            "`malha verify` lists them; make a backup, remove the store, run `malha index`";
+        bad("integrity", format!("{number} broken"), advice)
     })
 }
 
 fn sources(engine: &Engine) -> malha_engine::Result<Finding> {
-    let roots: Vec<_> = engine.sources()?.into_iter().map(|source| source.root).collect();
+    let roots: Vec<_> = engine
+        .sources()?
+        .into_iter()
+        .map(|source| source.root)
+        .collect();
     let missing: Vec<String> = roots
         .iter()
         .filter(|root| !root.exists())
         .map(|root| root.display().to_string())
         .collect();
     Ok(if roots.is_empty() {
-        notice("sources", "nothing is indexed yet".to_owned(), "run `malha index`")
+        notice(
+            "sources",
+            "nothing is indexed yet".to_owned(),
+            "run `malha index`",
+        )
     } else if missing.is_empty() {
-        let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+        let roots: Vec<String> = roots
+            .iter()
+            .map(|root| root.display().to_string())
+            .collect();
         good("sources", roots.join(", "))
     } else {
         let advice = "what they held stays searchable until they are indexed again";
@@ -131,7 +171,13 @@ fn files(engine: &Engine) -> malha_engine::Result<Finding> {
     Ok(if stats.issues_failed == 0 {
         good("files", message)
     } else {
-        notice("files", message, "`malha index` lists the failed ones again when they change")
+        let failed: Vec<String> = engine
+            .issues()?
+            .into_iter()
+            .filter(|issue| issue.severity == IssueSeverity::Failed)
+            .map(|issue| format!("{}: {}", issue.uri, issue.reason))
+            .collect();
+        notice("files", message, &failed.join("; "))
     })
 }
 
@@ -182,9 +228,19 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         State::Bad => ("bad ", AnsiColor::Red.on_default().bold()),
     };
     let message = plain_line(&finding.message);
-    writeln!(out, "{}  {:<13}  {message}", painted(style, mark), finding.what)?;
+    writeln!(
+        out,
+        "{}  {:<13}  {message}",
+        painted(style, mark),
+        finding.what
+    )?;
     if !finding.advice.is_empty() {
-        writeln!(out, "{:21}{}", "", painted(DIM, &finding.advice))?;
+        writeln!(
+            out,
+            "{:21}{}",
+            "",
+            painted(DIM, plain_line(&finding.advice))
+        )?;
     }
     Ok(())
 }

@@ -45,9 +45,17 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     if let Some(convention) = args.convention {
         settings.convention = convention.into();
     }
-    let sources = sources(args, &settings)?;
     interrupt::stop_at_safe_points();
+    let given = given_sources(args, &settings)?;
     let engine = open_or_create(&settings)?;
+    let sources = if given.is_empty() && engine.sources()?.is_empty() {
+        vec![SourceSpec {
+            root: settings.base.clone(),
+            convention: settings.convention,
+        }]
+    } else {
+        given
+    };
 
     let report = once(&engine, &sources, &settings)?;
     show(&report, args, &settings)?;
@@ -84,7 +92,7 @@ fn exit_of(report: &IngestReport) -> Exit {
     }
 }
 
-fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
+pub(crate) fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
     if settings.store.is_file() {
         return Ok(Engine::open(&settings.store, settings.engine.clone())?);
     }
@@ -93,16 +101,12 @@ fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
     init::create(&settings.store, settings)
 }
 
-/// What to index: the arguments, the configuration, or (for an empty store) the store's own folder.
-fn sources(args: &Args, settings: &Settings) -> anyhow::Result<Vec<SourceSpec>> {
-    let paths = if !args.paths.is_empty() {
-        args.paths.clone()
-    } else if !settings.sources.is_empty() {
-        settings.sources.clone()
-    } else if settings.store.is_file() {
-        Vec::new()
+/// What to index: the arguments, or the configuration, or nothing in particular.
+fn given_sources(args: &Args, settings: &Settings) -> anyhow::Result<Vec<SourceSpec>> {
+    let paths = if args.paths.is_empty() {
+        &settings.sources
     } else {
-        vec![settings.base.clone()]
+        &args.paths
     };
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {

@@ -1,13 +1,16 @@
 //! One file a command; `graph`, `eval` and `bench` have a file for each of theirs. A command reads its
 //! arguments, calls the engine and shows the result; whatever it can do, the library can do without it.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod search;
+pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod verify;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::{Output, Table, plain};
+use crate::ui::{Output, Table, plain, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -31,6 +31,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         write_tabs(&mut out, &rows)?;
     }
     out.flush()?;
+    if rows.cut {
+        let message = format!(
+            "only the first {} rows; LIMIT and OFFSET show others",
+            rows.rows.len()
+        );
+        stderr::note(settings.verbosity, &message);
+    }
     Ok(Exit::Success)
 }
 
@@ -38,7 +45,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
 fn objects(rows: &SqlRows) -> Vec<Map<String, Value>> {
     rows.rows
         .iter()
-        .map(|row| rows.columns.iter().cloned().zip(row.iter().cloned()).collect())
+        .map(|row| {
+            rows.columns
+                .iter()
+                .cloned()
+                .zip(row.iter().cloned())
+                .collect()
+        })
         .collect()
 }
 
@@ -75,10 +88,17 @@ mod tests {
     fn a_row_is_a_line() {
         let rows = SqlRows {
             columns: vec!["a".to_owned(), "b".to_owned()],
-            rows: vec![vec![Value::Null, "x\ty\nz\\".into()], vec![7.into(), 1.5.into()]],
+            rows: vec![
+                vec![Value::Null, "x\ty\nz\\".into()],
+                vec![7.into(), 1.5.into()],
+            ],
+            cut: false,
         };
         let mut out = Vec::new();
         write_tabs(&mut out, &rows).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "a\tb\n\tx\\ty\\nz\\\\\n7\t1.5\n");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "a\tb\n\tx\\ty\\nz\\\\\n7\t1.5\n"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::{Output, plain_line, stderr};
+use crate::ui::{Output, STRONG, count, painted, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -26,19 +26,31 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         out.flush()?;
         return Ok(Exit::Success);
     }
-    let problems = engine.check()?;
+    let found = engine.verify()?;
     if settings.json {
-        out.json(&serde_json::json!({ "problems": problems }))?;
+        out.json(&found)?;
     } else {
-        for problem in &problems {
-            writeln!(out, "{}", plain_line(problem))?;
+        for violation in &found.violations {
+            let check = painted(STRONG, plain_line(&violation.check));
+            writeln!(out, "{check}  {}", plain_line(&violation.item))?;
         }
     }
     out.flush()?;
-    if problems.is_empty() {
-        stderr::note(settings.verbosity, "the store is whole");
+    if found.more > 0 {
+        stderr::note(
+            settings.verbosity,
+            &format!("{} more of the same kinds", found.more),
+        );
+    }
+    let checks = count(found.checks as u64, "check", "checks");
+    if found.violations.is_empty() {
+        stderr::note(
+            settings.verbosity,
+            &format!("the store is whole ({checks})"),
+        );
         return Ok(Exit::Success);
     }
+    stderr::error(&format!("the store is damaged ({checks})"));
     stderr::hint("make a backup, then remove the store and run `malha index`");
     Ok(Exit::Failure)
 }

@@ -23,6 +23,7 @@ const FOREIGN_VARIABLES: [&str; 2] = ["MALHA_DATA_DIR", "MALHA_TCK_DIR"];
 pub(super) struct Raw {
     pub(super) store: Option<PathBuf>,
     namespace: Option<String>,
+    allow_network_file_system: Option<bool>,
     index: Index,
     chunk: Chunk,
     search: Search,
@@ -128,6 +129,9 @@ impl Raw {
         Self {
             store: over.store.or(self.store),
             namespace: over.namespace.or(self.namespace),
+            allow_network_file_system: over
+                .allow_network_file_system
+                .or(self.allow_network_file_system),
             index: Index {
                 sources: over.index.sources.or(self.index.sources),
                 convention: over.index.convention.or(self.index.convention),
@@ -166,6 +170,7 @@ impl Raw {
             chunk_size: self.chunk.size.expect(SET),
             chunk_overlap: self.chunk.overlap.expect(SET),
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
+            allow_network_file_system: self.allow_network_file_system.expect(SET),
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         let search_limit = self.search.limit.expect(SET);
@@ -226,6 +231,12 @@ impl Environment {
             match name.as_str() {
                 "MALHA_CONFIG" => found.config = Some(value.into()),
                 "MALHA_STORE" => settings.store = Some(value.into()),
+                "MALHA_ALLOW_NETWORK_FILE_SYSTEM" => {
+                    let value = value.trim().parse();
+                    settings.allow_network_file_system = Some(
+                        value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
+                    );
+                }
                 "MALHA_NAMESPACE" => settings.namespace = Some(value),
                 "MALHA_INDEX_SOURCES" => {
                     settings.index.sources = Some(std::env::split_paths(&value).collect());

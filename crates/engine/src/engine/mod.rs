@@ -13,7 +13,7 @@ pub use self::progress::{Progress, Stage};
 use crate::graph::{Graph, Moment};
 use crate::pipeline::{self, GraphChange, Indexed, Job};
 use crate::retrieval::{self, RankedGraph, Reader};
-use crate::storage::{self, SqlLimits, Store, StoreOptions};
+use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verification};
 use crate::types::{
     Clock, EntityView, IngestReport, Issue, Namespace, NeighborRequest, Neighborhood, OpenLink,
     PathView, SearchRequest, SearchResponse, SqlRows, Stats, SystemClock,
@@ -241,6 +241,16 @@ impl Engine {
     /// One line that depends only on the current content.
     pub fn digest(&self) -> Result<String> {
         self.store().digest(&self.namespace)
+    }
+
+    /// Checks the store's file and the rules that its rows keep.
+    pub fn verify(&self) -> Result<Verification> {
+        self.store().verify()
+    }
+
+    /// How the store is doing.
+    pub fn condition(&self) -> Result<Condition> {
+        self.store().condition()
     }
 
     /// Writes a compact copy of the store. Returns its size in bytes.
