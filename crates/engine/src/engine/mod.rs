@@ -173,6 +173,7 @@ impl Engine {
             namespace,
             graph: &graph,
             languages: storage::known_languages(connection, namespace)?,
+            at: Moment::present(self.clock.now()),
         };
         retrieval::search(&reader, request)
     }

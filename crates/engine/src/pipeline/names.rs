@@ -13,8 +13,8 @@ use super::{Changes, Scope};
 use crate::Result;
 use crate::engine::Progress;
 use crate::graph::names::{discover, is_vocabulary};
-use crate::graph::vocabulary::{Known, NameLookup, NameMatch, Vocabulary, find_names};
-use crate::storage::{self, ChunkText};
+use crate::graph::vocabulary::{NameMatch, Vocabulary, find_names};
+use crate::storage::{self, ChunkText, StoredNames};
 use crate::text::{Language, fold, query_terms, squash};
 use crate::types::{Alias, AliasSource, ChunkId, EntityId, EntityKind, Mention, MentionHow};
 
@@ -59,7 +59,10 @@ pub(super) fn update(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
             )?);
         }
     }
-    let mut lookup = StoredForms { scope };
+    let mut lookup = StoredNames {
+        connection,
+        namespace: scope.namespace,
+    };
     for &chunk in &changes.chunks {
         let row = storage::chunk_text(connection, chunk)?;
         storage::delete_mentions(connection, chunk, MentionHow::Name)?;
@@ -82,21 +85,6 @@ const fn mention(chunk: ChunkId, start: u32, end: u32, entity: EntityId) -> Ment
         end,
         entity,
         how: MentionHow::Name,
-    }
-}
-
-/// The alias table as the forms of a vocabulary.
-struct StoredForms<'a> {
-    scope: &'a Scope<'a>,
-}
-
-impl NameLookup for StoredForms<'_> {
-    type Error = crate::Error;
-
-    fn lookup(&mut self, prefix: &str) -> Result<Known> {
-        let (name, longer) =
-            storage::forms_from(self.scope.connection, self.scope.namespace, prefix)?;
-        Ok(Known { name, longer })
     }
 }
 

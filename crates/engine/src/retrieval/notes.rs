@@ -31,7 +31,6 @@ pub(super) fn expand(
     hits: &[(ChunkId, f64)],
     limits: LinkExpansion,
     documents: Option<&[DocumentId]>,
-    at: Moment,
 ) -> Result<Expanded> {
     let graph = &reader.graph.graph;
     let mut best: Vec<(ChunkId, f64)> = Vec::new();
@@ -51,7 +50,14 @@ pub(super) fn expand(
         .take(limits.seeds)
         .filter_map(|&(chunk, _)| document_of(graph, chunk))
         .collect();
-    let (neighbors, cut) = linked_notes(graph, &seeds, &mut seen, limits.neighbors, documents, at);
+    let (neighbors, cut) = linked_notes(
+        graph,
+        &seeds,
+        &mut seen,
+        limits.neighbors,
+        documents,
+        reader.at,
+    );
     let unscored: Vec<DocumentId> = neighbors
         .iter()
         .filter(|document| !score_of.contains_key(document))

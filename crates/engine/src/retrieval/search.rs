@@ -1,26 +1,36 @@
 //! One search: runs the recipe's lanes, and says what became of each.
 
 use rusqlite::Connection;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::assemble::{Found, assemble};
+use super::graph::{GraphIndex, GraphRanking, GraphRecipe, rank};
 use super::keyword::keyword;
 use super::notes::expand;
-use super::recipe::Recipe;
+use super::recipe::{LinkExpansion, Recipe};
 use crate::Result;
+use crate::graph::vocabulary::find_names;
 use crate::graph::{Graph, Moment};
-use crate::text::{Language, query_terms};
+use crate::storage::{self, StoredNames};
+use crate::text::{Language, QueryTerm, fold, query_terms};
 use crate::types::{
-    EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest, SearchResponse, Timestamp,
+    self, ChunkId, DocumentId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,
+    SearchResponse,
 };
+
+/// Said when the question names nothing that the graph knows.
+const NO_ENTRY: &str = "no entry entity";
 
 /// The graph with what ranking needs of it.
 pub(crate) struct RankedGraph {
     pub graph: Graph,
+    index: GraphIndex,
 }
 
 impl RankedGraph {
     pub(crate) fn new(graph: Graph) -> Self {
-        Self { graph }
+        let index = GraphIndex::new(&graph);
+        Self { graph, index }
     }
 }
 
@@ -31,24 +41,19 @@ pub(crate) struct Reader<'a> {
     pub graph: &'a RankedGraph,
     /// Languages of the documents, most frequent first.
     pub languages: Vec<Language>,
+    /// The time that relations are looked at.
+    pub at: Moment,
 }
 
-/// Runs a search. Lanes that fail or have nothing to work with are recorded; they never fail the search.
+/// Runs a search. Lanes that have nothing to work with are recorded; they never empty or fail the search.
 pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<SearchResponse> {
     let recipe = Recipe::of(request.mode, request.limit);
     let terms = query_terms(&request.query, &reader.languages);
-    let mut outcome = Outcome::default();
     let documents = request.documents.as_deref();
+    let mut outcome = Outcome::default();
 
     let hits = keyword(reader, &terms, documents, recipe.keyword_limit)?;
     outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
-    let mut found: Vec<Found> = hits
-        .iter()
-        .map(|&(chunk, score)| Found::new(chunk, score))
-        .collect();
-    for (rank, found) in found.iter_mut().enumerate() {
-        found.lanes.push((Lane::Keyword, rank + 1));
-    }
     if recipe.vectors {
         outcome.record(
             Lane::Vector,
@@ -57,26 +62,32 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
             "no vectors in this store",
         );
     }
+    let keyword_rank: FxHashMap<ChunkId, usize> = hits
+        .iter()
+        .enumerate()
+        .map(|(position, &(chunk, _))| (chunk, position + 1))
+        .collect();
+    let mut found: Vec<Found> = hits
+        .iter()
+        .map(|&(chunk, score)| Found::new(chunk, score))
+        .collect();
+    if recipe.graph {
+        found = graph_lane(
+            reader,
+            &request.query,
+            &hits,
+            documents,
+            found,
+            &mut outcome,
+        )?;
+    }
     if let Some(limits) = recipe.links {
-        let at = Moment::present(Timestamp(i64::MAX - 1));
-        let expanded = expand(reader, &terms, &hits, limits, documents, at)?;
-        let (status, reason) = if expanded.cut {
-            (LaneStatus::Cut, "stopped at the neighbour limit")
-        } else {
-            (LaneStatus::Ran, "")
-        };
-        outcome.record(Lane::Links, status, expanded.added, reason);
-        found = expanded
-            .hits
-            .iter()
-            .map(|&(chunk, score)| Found::new(chunk, score))
-            .collect();
-        outcome.record(
-            Lane::Rerank,
-            LaneStatus::Skipped,
-            0,
-            "no reranker configured",
-        );
+        found = links_lane(reader, &terms, &hits, limits, documents, &mut outcome)?;
+    }
+    for found in &mut found {
+        if let Some(&rank) = keyword_rank.get(&found.chunk) {
+            found.lanes.insert(0, (Lane::Keyword, rank));
+        }
     }
     let results = assemble(reader, &terms, found, request.limit)?;
     Ok(SearchResponse {
@@ -87,6 +98,153 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         record: outcome.record,
         notes: outcome.notes,
     })
+}
+
+/// Ranks by the graph around what the question names; the keyword order stays when it names nothing.
+fn graph_lane(
+    reader: &Reader<'_>,
+    request: &SearchRequest,
+    hits: &[(ChunkId, f64)],
+    by_keyword: Vec<Found>,
+    outcome: &mut Outcome,
+) -> Result<Vec<Found>> {
+    let RankedGraph { graph, index } = reader.graph;
+    let names = question_names(reader, &request.query)?;
+    let keyword: Vec<(u32, f64)> = hits
+        .iter()
+        .filter_map(|&(chunk, score)| Some((graph.chunks.get(chunk)?, score)))
+        .collect();
+    let allowed: Option<FxHashSet<u32>> = request.documents.as_ref().map(|ids| {
+        ids.iter()
+            .filter_map(|&id| graph.documents.get(id))
+            .collect()
+    });
+    let admits = |chunk: u32| {
+        allowed
+            .as_ref()
+            .is_none_or(|allowed| allowed.contains(&graph.chunk_document[chunk as usize]))
+    };
+    let ranking = rank(
+        graph,
+        index,
+        &names,
+        &keyword,
+        admits,
+        reader.at,
+        &GraphRecipe::default(),
+    );
+    let Some(ranking) = ranking else {
+        outcome.record(Lane::Graph, LaneStatus::Skipped, 0, NO_ENTRY);
+        outcome.notes.push(NO_ENTRY.to_owned());
+        return Ok(by_keyword);
+    };
+    outcome.record(Lane::Graph, LaneStatus::Ran, ranking.hits.len(), "");
+    for &(entity, weight) in &ranking.entries {
+        let row = storage::entity(reader.connection, graph.entities.id(entity))?;
+        outcome.entry_entities.push(EntryEntity {
+            public_id: row.public_id,
+            name: row.name,
+            weight,
+        });
+    }
+    let mut found = graph_found(reader, &ranking, request.limit)?;
+    // What only the keyword lane found comes after what the graph put in order.
+    let ranked: FxHashSet<ChunkId> = found.iter().map(|found| found.chunk).collect();
+    let lowest = found.last().map_or(0.0, |found| found.score);
+    found.extend(
+        by_keyword
+            .into_iter()
+            .filter(|found| !ranked.contains(&found.chunk))
+            .enumerate()
+            .map(|(position, mut found)| {
+                found.score = lowest - 1.0 - position as f64;
+                found
+            }),
+    );
+    Ok(found)
+}
+
+/// For each known name in the question: the entities it may stand for, by index.
+fn question_names(reader: &Reader<'_>, query: &str) -> Result<Vec<Vec<u32>>> {
+    let language = crate::text::detect_language(query);
+    let mut lookup = StoredNames {
+        connection: reader.connection,
+        namespace: reader.namespace,
+    };
+    let mut names = Vec::new();
+    for place in find_names(query, language, &mut lookup)? {
+        let entities =
+            storage::entities_of_form(reader.connection, reader.namespace, &fold(&query[place]))?;
+        names.push(
+            entities
+                .into_iter()
+                .filter_map(|entity| reader.graph.graph.entities.get(entity))
+                .collect(),
+        );
+    }
+    Ok(names)
+}
+
+/// Only the first `shown` are given their connections.
+fn graph_found(reader: &Reader<'_>, ranking: &GraphRanking, shown: usize) -> Result<Vec<Found>> {
+    let graph = &reader.graph.graph;
+    let rank_of: FxHashMap<u32, usize> = ranking
+        .hits
+        .iter()
+        .enumerate()
+        .map(|(position, hit)| (hit.chunk, position + 1))
+        .collect();
+    ranking
+        .hits
+        .iter()
+        .enumerate()
+        .map(|(position, hit)| {
+            let mut found = Found::new(graph.chunks.id(hit.chunk), hit.score);
+            found.lanes.push((Lane::Graph, position + 1));
+            let connections = if position < shown {
+                hit.connections.as_slice()
+            } else {
+                &[]
+            };
+            for &(entity, through) in connections {
+                let name = storage::entity(reader.connection, graph.entities.id(entity))?.name;
+                found.connections.push(types::Connection {
+                    entity: name,
+                    through: through.and_then(|chunk| rank_of.get(&chunk).copied()),
+                });
+            }
+            Ok(found)
+        })
+        .collect()
+}
+
+/// Adds the notes that the best notes link to.
+fn links_lane(
+    reader: &Reader<'_>,
+    terms: &[QueryTerm],
+    hits: &[(ChunkId, f64)],
+    limits: LinkExpansion,
+    documents: Option<&[DocumentId]>,
+    outcome: &mut Outcome,
+) -> Result<Vec<Found>> {
+    let expanded = expand(reader, terms, hits, limits, documents)?;
+    let (status, reason) = if expanded.cut {
+        (LaneStatus::Cut, "stopped at the neighbour limit")
+    } else {
+        (LaneStatus::Ran, "")
+    };
+    outcome.record(Lane::Links, status, expanded.added, reason);
+    outcome.record(
+        Lane::Rerank,
+        LaneStatus::Skipped,
+        0,
+        "no reranker configured",
+    );
+    Ok(expanded
+        .hits
+        .iter()
+        .map(|&(chunk, score)| Found::new(chunk, score))
+        .collect())
 }
 
 #[derive(Default)]
