@@ -72,14 +72,7 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         .map(|&(chunk, score)| Found::new(chunk, score))
         .collect();
     if recipe.graph {
-        found = graph_lane(
-            reader,
-            &request.query,
-            &hits,
-            documents,
-            found,
-            &mut outcome,
-        )?;
+        found = graph_lane(reader, request, &hits, found, &mut outcome)?;
     }
     if let Some(limits) = recipe.links {
         found = links_lane(reader, &terms, &hits, limits, documents, &mut outcome)?;
