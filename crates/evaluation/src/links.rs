@@ -1,8 +1,9 @@
 //! The links our reader finds in a vault against a reference made by another program.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::GzDecoder;
 use malha_engine::sources::{Format, ReadOptions, read};
@@ -86,19 +87,20 @@ struct ReferenceNote {
     embedded: Vec<String>,
 }
 
-/// Reads every note of the folder `vault` and compares its body's links with `gold`, a file as in
-/// `links_obsidiantools.json.gz` (plain or gzip).
+/// Reads every note of the folder `vault` (or of the `vault.tar.gz` in it) and compares its body's
+/// links with `gold`, a file as in `links_obsidiantools.json.gz` (plain or gzip).
 pub fn evaluate_links(vault: &Path, gold: &Path) -> Result<LinkReport> {
     let reference = read_reference(gold)?;
+    let files = read_vault(vault)?;
     let mut report = LinkReport {
         reference_notes: reference.notes.len(),
-        notes: markdown_files(vault)?.len(),
+        notes: files.len(),
         ..LinkReport::default()
     };
     let mut notes: Vec<ReferenceNote> = reference.notes.into_values().collect();
     notes.sort_by(|a, b| a.path.cmp(&b.path));
     for note in notes {
-        let document = match read_note(vault, &note.path) {
+        let document = match read_note(&files, &note.path) {
             Ok(document) => document,
             Err(reason) => {
                 report.failures.push(format!("{}: {reason}", note.path));
@@ -240,11 +242,11 @@ fn cause(
     }
 }
 
-fn read_note(vault: &Path, path: &str) -> Result<Option<ParsedDocument>, String> {
-    let bytes = std::fs::read(vault.join(path)).map_err(|error| error.to_string())?;
-    let outcome = read(&bytes, path, Format::Markdown, &ReadOptions::default());
+fn read_note(files: &Files, path: &str) -> Result<Option<ParsedDocument>, String> {
+    let bytes = files.get(path).ok_or("not in the vault")?;
+    let outcome = read(bytes, path, Format::Markdown, &ReadOptions::default());
     if let Some(failure) = outcome.failures.first() {
-        return Err(format!("{failure:?}"));
+        return Err(failure.reason.clone());
     }
     // An empty note is skipped: it has no links.
     Ok(outcome.documents.into_iter().next())
@@ -269,24 +271,58 @@ fn read_reference(path: &Path) -> Result<Reference> {
     })
 }
 
-fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
+/// Bytes of the markdown files of a vault, by path with `/`.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn read_vault(folder: &Path) -> Result<Files> {
+    let packed = folder.join("vault.tar.gz");
+    if packed.is_file() {
+        unpack(&packed).map_err(Error::io(packed))
+    } else {
+        read_folder(folder)
+    }
+}
+
+fn unpack(packed: &Path) -> std::io::Result<Files> {
+    let mut archive = tar::Archive::new(GzDecoder::new(File::open(packed)?));
+    let mut files = Files::new();
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        if entry.header().entry_type().is_file() && is_markdown(&path) {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            files.insert(vault_path(&path), bytes);
+        }
+    }
+    Ok(files)
+}
+
+fn read_folder(root: &Path) -> Result<Files> {
+    let mut files = Files::new();
+    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).map_err(Error::io(&folder))? {
             let path = entry.map_err(Error::io(&folder))?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
-            {
-                found.push(path);
+            } else if is_markdown(&path) {
+                let bytes = std::fs::read(&path).map_err(Error::io(&path))?;
+                files.insert(vault_path(path.strip_prefix(root).unwrap_or(&path)), bytes);
             }
         }
     }
-    found.sort();
-    Ok(found)
+    Ok(files)
+}
+
+fn is_markdown(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+fn vault_path(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    path.trim_start_matches("./").to_owned()
 }
 
 #[cfg(test)]
