@@ -4,6 +4,10 @@
 //! edit under one heading leaves the chunks of the others as they are. A section that does not fit is cut
 //! from its start on at the best place near the limit ([`split`], [`breaks`]): an edit at its end leaves
 //! the chunks before it as they are.
+//!
+//! Why not the `text-splitter` crate: on 2,088 real notes (3.9 MB, one core) its markdown splitter cuts
+//! 78 MB/s, this 161; it joins small neighbouring sections, so an edit moves the chunks after it, and
+//! knows nothing of links, which must not be divided.
 
 mod breaks;
 mod measure;
