@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use crate::graph::{Edge, Graph, Moment, PathSearch, Traversal};
+use crate::graph::{AliasIndex, Edge, Graph, Moment, Overlap, PathSearch, Traversal, link};
+use crate::retrieval::RankedGraph;
 use crate::storage::{self, EntityRow};
-use crate::text::{fold, squash};
+use crate::text::{Language, fold};
 use crate::types::{
     EntityId, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView, RelationTypeId,
     RelationView,
@@ -16,11 +17,37 @@ use crate::{Error, Result};
 /// Most passages shown for one relation.
 const EVIDENCE_SHOWN: usize = 5;
 
+/// The alias table of the store; what is found by likeness comes from its copy in memory.
+struct StoredAliases<'a> {
+    explorer: &'a Explorer<'a>,
+}
+
+impl AliasIndex for StoredAliases<'_> {
+    fn exact(&self, folded: &str) -> Result<Vec<EntityId>> {
+        storage::entities_of_form(self.explorer.connection, self.explorer.namespace, folded)
+    }
+
+    fn squashed(&self, form: &str) -> Result<Vec<EntityId>> {
+        storage::entities_of_squashed(self.explorer.connection, self.explorer.namespace, form)
+    }
+
+    fn overlapping(&self, form: &str) -> Result<Vec<Overlap>> {
+        let explorer = self.explorer;
+        explorer
+            .ranked
+            .alias_table(explorer.connection, explorer.namespace)?
+            .overlapping(form)
+    }
+}
+
 /// What questions about the graph's structure read.
 pub(super) struct Explorer<'a> {
     pub connection: &'a Connection,
     pub namespace: i64,
+    pub ranked: &'a RankedGraph,
     pub graph: &'a Graph,
+    /// Languages of the documents: their stop words are skipped when a phrase is linked.
+    pub languages: Vec<Language>,
     pub at: Moment,
 }
 
@@ -141,7 +168,7 @@ impl Explorer<'_> {
         Ok(views)
     }
 
-    /// The entities of a public id, an exact folded alias, a squashed alias, or else the best linked ones.
+    /// The entities of a public id, a uri or an alias; else those that the phrase most likely names.
     fn resolve(&self, name: &str) -> Result<Vec<EntityId>> {
         if let Some(row) = storage::entity_by_public_id(self.connection, self.namespace, name)? {
             return Ok(vec![row.id]);
@@ -153,7 +180,18 @@ impl Explorer<'_> {
         if !exact.is_empty() {
             return Ok(exact);
         }
-        storage::entities_of_squashed(self.connection, self.namespace, &squash(name))
+        let aliases = StoredAliases { explorer: self };
+        let is_isolated = |id| {
+            let index = self.graph.entities.get(id);
+            index.is_none_or(|index| self.graph.is_isolated(index, self.at))
+        };
+        let linked = link(name, &self.languages, &aliases, is_isolated)?;
+        let best = linked.first().map_or(0.0, |best| best.score);
+        Ok(linked
+            .into_iter()
+            .take_while(|found| found.score >= best)
+            .map(|found| found.entity)
+            .collect())
     }
 
     fn known(&self, name: &str) -> Result<Vec<EntityId>> {

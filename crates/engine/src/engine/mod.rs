@@ -285,12 +285,15 @@ impl Engine {
     fn explore<T>(&self, question: impl FnOnce(&explore::Explorer<'_>) -> Result<T>) -> Result<T> {
         let store = self.store();
         let ranked = self.ranked_graph(&store)?;
+        let namespace = store
+            .namespace(&self.namespace)?
+            .map_or(0, |namespace| namespace.0);
         let explorer = explore::Explorer {
             connection: store.connection(),
-            namespace: store
-                .namespace(&self.namespace)?
-                .map_or(0, |namespace| namespace.0),
+            namespace,
+            ranked: &ranked,
             graph: &ranked.graph,
+            languages: storage::known_languages(store.connection(), namespace)?,
             at: Moment::present(self.clock.now()),
         };
         question(&explorer)

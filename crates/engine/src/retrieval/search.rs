@@ -1,5 +1,7 @@
 //! One search: runs the recipe's lanes, and says what became of each.
 
+use std::sync::OnceLock;
+
 use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,11 +12,11 @@ use super::notes::expand;
 use super::recipe::{LinkExpansion, Recipe};
 use crate::Result;
 use crate::graph::vocabulary::find_names;
-use crate::graph::{Graph, Moment};
+use crate::graph::{AliasTable, Graph, Moment};
 use crate::storage::{self, StoredNames};
 use crate::text::{Language, QueryTerm, fold, query_terms};
 use crate::types::{
-    self, ChunkId, DocumentId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,
+    self, ChunkId, DocumentId, EntityId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,
     SearchResponse,
 };
 
@@ -25,12 +27,36 @@ const NO_ENTRY: &str = "no entry entity";
 pub(crate) struct RankedGraph {
     pub graph: Graph,
     index: GraphIndex,
+    /// Every alias of the store, loaded when a name has to be found by likeness.
+    aliases: OnceLock<AliasTable>,
 }
 
 impl RankedGraph {
     pub(crate) fn new(graph: Graph) -> Self {
         let index = GraphIndex::new(&graph);
-        Self { graph, index }
+        Self {
+            graph,
+            index,
+            aliases: OnceLock::new(),
+        }
+    }
+
+    /// The aliases by likeness; read once for each state of the store.
+    pub(crate) fn alias_table(
+        &self,
+        connection: &Connection,
+        namespace: i64,
+    ) -> Result<&AliasTable> {
+        if let Some(table) = self.aliases.get() {
+            return Ok(table);
+        }
+        let mut rows: Vec<(String, EntityId)> = Vec::new();
+        storage::for_each_alias(connection, namespace, |form, entity| {
+            rows.push((form.to_owned(), entity))
+        })?;
+        Ok(self
+            .aliases
+            .get_or_init(|| AliasTable::new(rows.into_iter())))
     }
 }
 
@@ -101,7 +127,7 @@ fn graph_lane(
     by_keyword: Vec<Found>,
     outcome: &mut Outcome,
 ) -> Result<Vec<Found>> {
-    let RankedGraph { graph, index } = reader.graph;
+    let RankedGraph { graph, index, .. } = reader.graph;
     let names = question_names(reader, &request.query)?;
     let keyword: Vec<(u32, f64)> = hits
         .iter()
