@@ -1,3 +1,4 @@
+use super::rearrange::{Move, rearrange};
 use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
 
 /// A row id that a graph index stands for.
@@ -84,6 +85,10 @@ impl<T: RowId> IdIndex<T> {
         self.ids.partition_point(|&other| other < id)
     }
 
+    pub(super) fn into_ids(self) -> Vec<T> {
+        self.ids
+    }
+
     /// The index of `id`.
     pub fn get(&self, id: T) -> Option<u32> {
         if self.ranks.is_empty() {
@@ -95,6 +100,15 @@ impl<T: RowId> IdIndex<T> {
     }
 }
 
+impl<T> Default for IdIndex<T> {
+    fn default() -> Self {
+        Self {
+            ids: Vec::new(),
+            ranks: Vec::new(),
+        }
+    }
+}
+
 impl<T: PartialEq> PartialEq for IdIndex<T> {
     fn eq(&self, other: &Self) -> bool {
         self.ids == other.ids
@@ -102,7 +116,7 @@ impl<T: PartialEq> PartialEq for IdIndex<T> {
 }
 
 /// Row ids in any order, four bytes each as long as all are below 2^32.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct IdList<T> {
     near: Vec<u32>,
     /// All ids, once one of them needed more.
@@ -119,7 +133,7 @@ impl<T> Default for IdList<T> {
 }
 
 impl<T: RowId> IdList<T> {
-    pub(super) fn with_capacity(ids: usize) -> Self {
+    fn with_capacity(ids: usize) -> Self {
         Self {
             near: Vec::with_capacity(ids),
             far: Vec::new(),
@@ -133,22 +147,37 @@ impl<T: RowId> IdList<T> {
         }
     }
 
-    pub(super) fn push(&mut self, id: T) {
+    fn push(&mut self, id: T) {
         match u32::try_from(id.row()) {
             Ok(near) if self.far.is_empty() => self.near.push(near),
             _ => {
-                let near = std::mem::take(&mut self.near).into_iter();
-                self.far.extend(near.map(|row| T::from_row(row.into())));
+                self.widen();
                 self.far.push(id);
             }
         }
     }
 
-    pub(super) fn extend_from(&mut self, other: &Self, range: std::ops::Range<usize>) {
-        if self.far.is_empty() && other.far.is_empty() {
-            self.near.extend_from_slice(&other.near[range]);
+    fn widen(&mut self) {
+        let near = std::mem::take(&mut self.near).into_iter();
+        self.far.extend(near.map(|row| T::from_row(row.into())));
+    }
+
+    pub(super) fn set(&mut self, place: usize, id: T) {
+        match u32::try_from(id.row()) {
+            Ok(near) if self.far.is_empty() => self.near[place] = near,
+            _ => {
+                self.widen();
+                self.far[place] = id;
+            }
+        }
+    }
+
+    /// See [`rearrange`].
+    pub(super) fn rearrange(&mut self, moves: &[Move], length: usize) {
+        if self.far.is_empty() {
+            rearrange(&mut self.near, moves, length, 0);
         } else {
-            range.for_each(|place| self.push(other.id(place)));
+            rearrange(&mut self.far, moves, length, T::from_row(0));
         }
     }
 
@@ -171,6 +200,15 @@ impl<T: RowId> IdList<T> {
     /// The ids as numbers, when all are below 2^32.
     pub(super) fn near(&self) -> Option<&[u32]> {
         self.far.is_empty().then_some(&self.near)
+    }
+}
+
+impl<T: RowId> PartialEq for IdList<T> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.near(), other.near()) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => self.iter().eq(other.iter()),
+        }
     }
 }
 
@@ -267,11 +305,18 @@ mod tests {
             let list: IdList<EntityId> = ids[..taken].iter().copied().collect();
             assert_eq!(list.iter().collect::<Vec<_>>(), ids[..taken]);
             assert_eq!(list.near().is_some(), taken <= 3);
-            let mut copy = IdList::default();
-            copy.push(EntityId(1));
-            copy.extend_from(&list, 0..taken.min(2));
-            assert_eq!(copy.len(), 1 + taken.min(2));
-            assert!(copy.near().is_some());
+            let mut changed: IdList<EntityId> = [1, 2, 3].into_iter().map(EntityId).collect();
+            for (place, id) in list.iter().take(3).enumerate() {
+                changed.set(place, id);
+            }
+            changed.set(1, EntityId(1 << 40));
+            assert_eq!(changed.id(1), EntityId(1 << 40));
+            assert_eq!((changed.len(), changed.near()), (3, None));
+            changed.set(1, EntityId(2));
+            if taken == 0 {
+                let near: IdList<EntityId> = [1, 2, 3].into_iter().map(EntityId).collect();
+                assert_eq!(changed, near, "the same ids, whatever they take");
+            }
         }
     }
 

@@ -25,6 +25,7 @@ pub mod pagerank;
 mod parts;
 mod paths;
 mod phrases;
+mod rearrange;
 mod snapshot;
 mod traverse;
 pub mod vocabulary;
