@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 
 use super::link_key::{fold, journal_name, link_key, name_of};
-use crate::types::{DocumentId, LinkConvention, LinkKind, Resolution, ResolutionRule};
+use crate::types::{DocumentId, LinkConvention, LinkKind, Resolution, ResolutionRule, scheme};
 
 /// A document that links may mean.
 #[derive(Debug, Clone, Copy)]
@@ -366,16 +366,11 @@ fn picked_from(places: Vec<u32>, rule: ResolutionRule) -> Picked {
 
 /// A web or mail address. Only a markdown link may have any scheme: a note's name may hold a colon.
 fn is_external(target: &str, kind: LinkKind) -> bool {
-    let Some((scheme, rest)) = target.split_once(':') else {
-        return target.starts_with("//");
-    };
-    let is_scheme = scheme.len() > 1
-        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
     let is_markdown = matches!(kind, LinkKind::Markdown | LinkKind::MarkdownEmbed);
-    is_scheme && (is_markdown || rest.starts_with("//") || scheme.eq_ignore_ascii_case("mailto"))
+    target.starts_with("//")
+        || scheme(target).is_some_and(|(scheme, rest)| {
+            is_markdown || rest.starts_with("//") || scheme.eq_ignore_ascii_case("mailto")
+        })
 }
 
 /// The target as a path, and the rule it stands for if it is a whole one. `None` when `../` leaves

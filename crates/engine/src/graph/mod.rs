@@ -40,7 +40,7 @@ pub use hubs::{hubs, orphans};
 pub use index::{Adjacency, IdIndex};
 pub use link_anchor::find_heading;
 pub use link_key::link_key;
-pub use link_relation::{EMBEDS, LINKS_TO, LinkRelation, link_relation, quote_span, relation_type};
+pub use link_relation::{EMBEDS, LINKS_TO, quote_span};
 pub use link_resolution::{NoteIndex, NoteRef};
 pub use linking::{
     AliasIndex, LEAST_RATIO, LinkStep, Linked, NameMatch, Overlap, SHORTEST, link, names_in,

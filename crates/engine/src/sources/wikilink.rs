@@ -221,10 +221,11 @@ fn widen(text: &str, from: usize, link: &mut LinkDraft, convention: LinkConventi
     }
 }
 
-/// Byte after the `[` that opens the label ending at `end`, on the same line.
+/// Byte after the `[` that opens the label ending at `end`, on the same line and not far away.
 fn label_start(bytes: &[u8], from: usize, end: usize) -> Option<usize> {
+    const MAX_LABEL: usize = 1000;
     let mut depth = 0;
-    for at in (from..end).rev() {
+    for at in (from.max(end.saturating_sub(MAX_LABEL))..end).rev() {
         match bytes[at] {
             b'\n' => return None,
             b']' => depth += 1,

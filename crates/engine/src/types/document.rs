@@ -80,7 +80,7 @@ pub struct ParsedDocument {
     /// Empty for a file that is one document; otherwise the row's part of the uri (`row-17`, an id).
     pub fragment: String,
     pub kind: DocumentKind,
-    /// Front-matter title, first heading, HTML title or file stem, in that order.
+    /// Front-matter title, HTML title, first heading if it is of level 1, or file stem, in that order.
     pub title: String,
     /// The text that chunks are cut from. For [`TextOrigin::File`] it is the file's bytes, byte for byte.
     pub text: String,

@@ -14,7 +14,7 @@ pub enum LinkKind {
     Markdown,
     /// `![text](image.png)`
     MarkdownEmbed,
-    /// `[[target]]` (or a bare name under a link key) in the front matter.
+    /// `[[target]]` inside a value of the front matter.
     FrontMatter,
 }
 
@@ -33,6 +33,18 @@ pub struct LinkDraft {
     pub label: Option<String>,
     /// Relation type when written `relation [[Target]]`, `relation:: [[Target]]` or as a front-matter key.
     pub relation: Option<String>,
+}
+
+/// The scheme of a web or mail address (`https` of `https://…`, `mailto`) and what follows its colon.
+/// A single letter is a drive, no scheme.
+pub(crate) fn scheme(address: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = address.split_once(':')?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    is_scheme.then_some((scheme, rest))
 }
 
 /// What became of a link's target.

@@ -48,6 +48,7 @@ pub use graph_view::{
     PathView, RelationView,
 };
 pub use ids::{ChunkId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
+pub(crate) use link::scheme;
 pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
 pub use mention::{Mention, MentionHow};
 pub use namespace::Namespace;

@@ -43,15 +43,17 @@ pub(super) fn page_properties(body: &str) -> Map<String, Value> {
     properties
 }
 
+/// Length of a Logseq block's id, a UUID.
+pub(super) const ID_LENGTH: usize = 36;
+
 /// A block reference `((id))` at the start of `text`: its id.
 pub(super) fn block_reference(text: &str) -> Option<&str> {
-    const LENGTH: usize = 36;
-    let id = text.strip_prefix("((")?.get(..LENGTH)?;
+    let id = text.strip_prefix("((")?.get(..ID_LENGTH)?;
     let is_uuid = id.bytes().enumerate().all(|(place, byte)| match place {
         8 | 13 | 18 | 23 => byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     });
-    (is_uuid && text[2 + LENGTH..].starts_with("))")).then_some(id)
+    (is_uuid && text[2 + ID_LENGTH..].starts_with("))")).then_some(id)
 }
 
 #[cfg(test)]

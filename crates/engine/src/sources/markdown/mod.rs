@@ -10,16 +10,20 @@ mod tags;
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use super::ReadOptions;
 use super::front_matter::{self, FrontMatter};
 use super::stated_date::{self, DayOrder};
+use super::title::file_stem;
 use super::wikilink::{self, Hidden};
 use crate::types::{
     DateSource, DocumentKind, Heading, LinkConvention, LinkDraft, LinkKind, ParsedDocument,
     TextOrigin, ValidDate,
 };
+
+use convention::ID_LENGTH;
 
 pub use convention::detect_convention;
 
@@ -106,7 +110,7 @@ pub(super) fn read_markdown(
         &covered(&structure.hidden, &links),
         &mut tags,
     );
-    let stem = stem(uri);
+    let stem = file_stem(uri);
     ParsedDocument {
         fragment: String::new(),
         kind: DocumentKind::Markdown,
@@ -122,15 +126,6 @@ pub(super) fn read_markdown(
         warnings,
         front_matter: value,
         text,
-    }
-}
-
-/// The file's name without folder and extension.
-fn stem(uri: &str) -> &str {
-    let name = uri.rsplit('/').next().unwrap_or(uri);
-    match name.rsplit_once('.') {
-        Some((stem, _)) if !stem.is_empty() => stem,
-        _ => name,
     }
 }
 
@@ -230,6 +225,7 @@ fn add_properties(front_matter: &mut Value, properties: Map<String, Value>) {
 fn type_links(text: &str, body_start: usize, headings: &[Heading], links: &mut [LinkDraft]) {
     let mut next_heading = 0;
     let mut under_relations = false;
+    let mut line = body_start..body_start;
     for link in links {
         while let Some(heading) = headings
             .get(next_heading)
@@ -241,15 +237,18 @@ fn type_links(text: &str, body_start: usize, headings: &[Heading], links: &mut [
         if link.kind != LinkKind::Wikilink {
             continue;
         }
-        let line_start = text[body_start..link.start]
-            .rfind('\n')
-            .map_or(body_start, |line_break| body_start + line_break + 1);
-        let line_end = text[link.end..]
-            .find('\n')
-            .map_or(text.len(), |line_break| link.end + line_break);
+        if link.start >= line.end {
+            let start = text[line.end..link.start]
+                .rfind('\n')
+                .map_or(line.end, |line_break| line.end + line_break + 1);
+            let end = text[link.end..]
+                .find('\n')
+                .map_or(text.len(), |line_break| link.end + line_break);
+            line = start..end;
+        }
         link.relation = relation::of_link(
-            &text[line_start..line_end],
-            link.start - line_start..link.end - line_start,
+            &text[line.clone()],
+            link.start - line.start..link.end - line.start,
             under_relations,
         );
     }
@@ -258,6 +257,10 @@ fn type_links(text: &str, body_start: usize, headings: &[Heading], links: &mut [
 /// Logseq's `((id))`: into the same page when the block stands here, else open under its id.
 fn block_references(text: &str, body_start: usize, hidden: &[Hidden]) -> Vec<LinkDraft> {
     let body = &text[body_start..];
+    let blocks: FxHashSet<&str> = body
+        .match_indices("id:: ")
+        .filter_map(|(at, mark)| body.get(at + mark.len()..at + mark.len() + ID_LENGTH))
+        .collect();
     body.match_indices("((")
         .filter_map(|(at, _)| {
             let id = convention::block_reference(&body[at..])?;
@@ -266,12 +269,11 @@ fn block_references(text: &str, body_start: usize, hidden: &[Hidden]) -> Vec<Lin
             let is_hidden = hidden
                 .iter()
                 .any(|hidden| hidden.range.start < end && start < hidden.range.end);
-            let is_here = body.contains(&format!("id:: {id}"));
             (!is_hidden).then(|| LinkDraft {
                 kind: LinkKind::Wikilink,
                 start,
                 end,
-                target: if is_here {
+                target: if blocks.contains(id) {
                     String::new()
                 } else {
                     format!("(({id}))")

@@ -12,11 +12,16 @@ use std::ops::Range;
 
 /// Longest relation type, in characters.
 const MAX_LENGTH: usize = 60;
+/// Links further into their line, in bytes, are prose; a file of one long line costs no more for it.
+const MAX_BEFORE: usize = 2000;
 /// Most words in a relation type.
 const MAX_WORDS: usize = 5;
 
 /// The relation given to the link at `link` in `line`.
 pub(super) fn of_link(line: &str, link: Range<usize>, under_relations: bool) -> Option<String> {
+    if link.start > MAX_BEFORE {
+        return None;
+    }
     let before = &line[..link.start];
     field(before).or_else(|| list_item(before, &line[link.end..], under_relations))
 }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::super::relative_link::percent_decode;
 use super::super::wikilink::{Hidden, without_extension};
-use crate::types::{Heading, LinkConvention, LinkDraft, LinkKind};
+use crate::types::{Heading, LinkConvention, LinkDraft, LinkKind, scheme};
 
 /// What the parser says about a note's body.
 #[derive(Debug, Default)]
@@ -247,56 +248,20 @@ fn heading_text(source: &str) -> String {
 /// Splits a markdown link's address into target and anchor, percent-decoded.
 /// A web address stays whole.
 fn split_address(address: &str) -> (String, Option<String>) {
-    if has_scheme(address) {
+    if address.starts_with("//") || scheme(address).is_some() {
         return (address.to_owned(), None);
     }
     let (path, anchor) = match address.split_once('#') {
         Some((path, anchor)) => (path, Some(anchor)),
         None => (address, None),
     };
-    let path = percent_decoded(path);
+    let path = percent_decode(path);
     (
         without_extension(path.trim()).to_owned(),
         anchor
-            .map(|anchor| percent_decoded(anchor).trim().to_owned())
+            .map(|anchor| percent_decode(anchor).trim().to_owned())
             .filter(|anchor| !anchor.is_empty()),
     )
-}
-
-/// Whether the address starts with a scheme (`https:`, `mailto:`) or `//`. One letter is a drive.
-pub(crate) fn has_scheme(address: &str) -> bool {
-    if address.starts_with("//") {
-        return true;
-    }
-    let Some((scheme, _)) = address.split_once(':') else {
-        return false;
-    };
-    scheme.len() > 1
-        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
-}
-
-/// Decodes `%20` and the like; what does not decode to UTF-8 stays as written.
-fn percent_decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = (bytes[at] == b'%')
-            .then(|| bytes.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        decoded.push(byte.unwrap_or(bytes[at]));
-        at += if byte.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]
