@@ -12,7 +12,7 @@ use malha_engine::types::Namespace;
 const WRITERS: usize = 8;
 const READERS: usize = 8;
 const ROUNDS: usize = 12;
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_mins(1);
 
 /// What a child process of these tests is told to do, and with which store.
 const TASK: &str = "MALHA_TEST_TASK";

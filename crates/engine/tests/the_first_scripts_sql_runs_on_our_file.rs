@@ -1,4 +1,4 @@
-//! The SQL of the article that malha started from ("GraphRAG do zero", ../shared/seeds) runs unchanged
+//! The SQL of the article that malha started from ("`GraphRAG` do zero", ../shared/seeds) runs unchanged
 //! on our file, in the `sqlite3` shell. The article prints results for a graph that it never lists; the
 //! nine edges below, from the README beside it, meet all of them. Skips where there is no shell.
 

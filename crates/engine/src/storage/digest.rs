@@ -12,6 +12,7 @@ use rusqlite::{Connection, Row};
 use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
 
+use super::hex::hex;
 use super::{NamespaceId, Store};
 use crate::Result;
 use crate::types::Namespace;
@@ -42,12 +43,7 @@ impl Store {
                 }
             }
         }
-        let hash: String = whole
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        Ok(format!("sha256:{hash}"))
+        Ok(format!("sha256:{}", hex(&whole.finalize())))
     }
 }
 
@@ -105,7 +101,7 @@ impl Line {
 /// Hashes of identities by row id.
 type Identities = FxHashMap<i64, Hash>;
 
-fn identity<'a>(identities: &'a Identities, id: i64) -> &'a [u8] {
+fn identity(identities: &Identities, id: i64) -> &[u8] {
     // A row that refers to nothing current is a violation that `verify` names; here it is only
     // different from every sound row.
     identities.get(&id).map_or(&[], |hash| hash.as_slice())

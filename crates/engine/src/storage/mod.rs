@@ -14,6 +14,7 @@ mod fact;
 mod file_system;
 pub(crate) mod full_text;
 mod graph_rows;
+mod hex;
 mod lease;
 mod link;
 mod mention;

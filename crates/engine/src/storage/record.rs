@@ -285,11 +285,7 @@ pub(crate) fn for_each_record(
 ) -> Result<()> {
     for table in TABLES {
         let mut statement = connection.prepare(&table.select(connection)?)?;
-        let names: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([namespace.0])?;
         while let Some(row) = rows.next()? {
             let mut record = Map::new();

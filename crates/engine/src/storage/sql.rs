@@ -7,6 +7,7 @@ use rusqlite::types::ValueRef;
 use serde_json::Value;
 
 use super::Store;
+use super::hex::hex;
 use crate::{Error, Result};
 
 /// Instructions of `SQLite`'s machine between two looks at the clock.
@@ -25,7 +26,7 @@ impl Default for SqlLimits {
     fn default() -> Self {
         Self {
             rows: 10_000,
-            time: Duration::from_secs(60),
+            time: Duration::from_mins(1),
         }
     }
 }
@@ -90,11 +91,7 @@ fn run(
             "only statements that read are allowed, such as SELECT".to_owned(),
         ));
     }
-    let columns: Vec<String> = statement
-        .column_names()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([]).map_err(refusal)?;
     let mut count = 0;
     while let Some(row) = rows.next().map_err(refusal)? {
@@ -147,10 +144,6 @@ fn refusal(error: rusqlite::Error) -> Error {
 
 /// Allows what reads. Everything is denied that is not named here, so a new kind of action in a later
 /// `SQLite` is denied too.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the signature is the library's"
-)]
 fn authorize(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
@@ -186,10 +179,7 @@ fn json(value: ValueRef<'_>) -> Value {
         // An infinite number has no form in JSON and becomes null.
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-        ValueRef::Blob(bytes) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("x'{hex}'").into()
-        }
+        ValueRef::Blob(bytes) => format!("x'{}'", hex(bytes)).into(),
     }
 }
 

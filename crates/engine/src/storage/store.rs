@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::hex::hex;
 use super::{ReadTransaction, WriteLease, file_system, migration};
 use crate::{Error, Result};
 
@@ -10,7 +11,7 @@ use crate::{Error, Result};
 /// (recovery, a checkpoint, a writer that does not know the lease).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long opening waits for another process that is creating or migrating the same store.
-const MIGRATION_WAIT: Duration = Duration::from_secs(60);
+const MIGRATION_WAIT: Duration = Duration::from_mins(1);
 /// Page cache of a connection in KiB. The operating system caches the file as well, so this bounds
 /// our memory and costs little speed.
 const CACHE_KIB: i64 = 32 * 1024;
@@ -269,9 +270,10 @@ fn uri_path(path: &Path) -> String {
     let mut uri = String::new();
     for byte in path.to_string_lossy().bytes() {
         match byte {
-            b'%' | b'?' | b'#' => uri.push_str(&format!("%{byte:02x}")),
-            // Other bytes of UTF-8 pass through `SQLite` unchanged only when percent-encoded.
-            0x80.. => uri.push_str(&format!("%{byte:02x}")),
+            b'%' | b'?' | b'#' | 0x80.. => {
+                uri.push('%');
+                uri.push_str(&hex(&[byte]));
+            }
             _ => uri.push(char::from(byte)),
         }
     }

@@ -268,8 +268,8 @@ impl Loader<'_> {
             source,
             target,
             kind,
-            from: end(&checked.period.from),
-            to: end(&checked.period.to),
+            from: end(checked.period.from.as_ref()),
+            to: end(checked.period.to.as_ref()),
             sentence: checked.fact,
         };
         let (relation, new) =
@@ -464,8 +464,8 @@ impl<'a> Checked<'a> {
     }
 }
 
-fn end(end: &Option<(Timestamp, String)>) -> storage::StatedEnd<'_> {
-    end.as_ref().map(|(at, written)| (*at, written.as_str()))
+fn end(end: Option<&(Timestamp, String)>) -> storage::StatedEnd<'_> {
+    end.map(|(at, written)| (*at, written.as_str()))
 }
 
 /// Passes over the rest of a line that is too long; returns its bytes.
