@@ -57,6 +57,10 @@ pub(crate) enum Command {
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
     #[command(subcommand)]
     Graph(commands::graph::Command),
+    /// Add a graph from a file
+    Import(commands::import::Args),
+    /// Write the store's content to stdout
+    Export(commands::export::Args),
     /// Count what the store holds
     Stats(commands::stats::Args),
     /// Check that store, configuration and sources are in good order

@@ -1,10 +1,11 @@
 //! `malha export --format malha`
 
 use std::io::Write;
+use std::path::Path;
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::Output;
+use crate::ui::{Output, count, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -21,9 +22,11 @@ enum Format {
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let engine = settings.open_read_only()?;
     let mut out = Output::new();
-    match args.format {
-        Format::Malha => engine.export(&mut out)?,
-    }
+    let records = match args.format {
+        Format::Malha => engine.export_malha(Path::new("stdout"), &mut out)?,
+    };
     out.flush()?;
+    let records = count(records, "record", "records");
+    stderr::note(settings.verbosity, &format!("{records} written"));
     Ok(Exit::Success)
 }

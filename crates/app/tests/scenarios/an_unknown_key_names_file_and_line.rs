@@ -25,8 +25,17 @@ fn the_example_is_a_configuration() {
         .malha(&["search", "--json", "lanterns"])
         .expect(0)
         .stdout;
-    vault.write("malha.toml", example);
-    let ran = vault.malha(&["search", "--json", "lanterns"]).expect(0);
+    let config = vault.root.with_file_name("example.toml");
+    std::fs::write(&config, example).unwrap();
+    let ran = vault
+        .malha(&[
+            "--config",
+            config.to_str().unwrap(),
+            "search",
+            "--json",
+            "lanterns",
+        ])
+        .expect(0);
     assert_eq!(ran.stdout, plain);
 }
 

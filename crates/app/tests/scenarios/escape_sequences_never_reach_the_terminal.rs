@@ -22,7 +22,7 @@ fn escape_sequences_never_reach_the_terminal() {
         &["graph", "entity", "evil"],
         &[
             "sql",
-            "SELECT text, title FROM chunk JOIN document d ON d.id = chunk.document",
+            "SELECT c.text, d.title FROM chunk c JOIN document d ON d.id = c.document",
         ],
         &["sql", "--json", "SELECT text FROM chunk"],
     ] {

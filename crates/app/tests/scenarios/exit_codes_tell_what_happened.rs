@@ -23,15 +23,14 @@ fn exit_codes_tell_what_happened() {
     check(&["--namespace", "", "search", "x"], 2);
     check(&["graph", "neighbors"], 2);
     check(&["-q", "-v", "stats"], 2);
+    check(&["sql", "SELECT * FROM no_such_table"], 2);
+    check(&["sql", "DELETE FROM chunk"], 2);
     // a named thing not found
     check(&["graph", "entity", "Nobody"], 3);
     check(&["graph", "neighbors", "Nobody"], 3);
     check(&["graph", "path", "a", "Nobody"], 3);
     check(&["index", "missing-folder"], 3);
     check(&["import", "--format", "triples", "missing.tsv"], 3);
-    // failure
-    check(&["sql", "SELECT * FROM no_such_table"], 1);
-    check(&["sql", "DELETE FROM chunk"], 1);
     // configuration
     check(&["--config", "missing.toml", "stats"], 78);
 }

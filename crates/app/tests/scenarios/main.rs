@@ -6,6 +6,7 @@ mod a_bad_header_is_text_and_a_warning;
 mod a_blank_file_is_skipped_with_a_reason;
 mod a_killed_run_costs_nothing;
 mod a_name_leads_to_its_neighbours;
+mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;
 mod demo_shows_both_hops;
 mod escape_sequences_never_reach_the_terminal;

@@ -4,6 +4,7 @@ mod cache;
 mod config;
 mod explore;
 mod progress;
+mod transfer;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
