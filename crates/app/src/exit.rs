@@ -86,7 +86,8 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
             Exit::NotFound,
             "`malha search` finds text; `malha graph hubs` lists the best connected names",
         ),
-        Error::Usage(_) => (Exit::Usage, "`malha help` describes every command"),
+        // Its message says what to do.
+        Error::Usage(_) => return (Exit::Usage, None),
         Error::Busy { .. } => (
             Exit::Busy,
             "reading commands work meanwhile; `[index] lease_wait_ms` sets how long to wait",

@@ -53,6 +53,19 @@ fn cargo_deny_has_the_same_list() {
 }
 
 #[test]
+fn every_dependency_has_its_reason() {
+    let read = |name| std::fs::read_to_string(root().join(name)).unwrap();
+    let workspace: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
+    let reasons = read("ARCHITECTURE.md");
+    let dependencies = workspace["workspace"]["dependencies"].as_table().unwrap();
+    let without: Vec<&String> = dependencies
+        .keys()
+        .filter(|name| !name.starts_with("malha-") && !reasons.contains(&format!("`{name}`")))
+        .collect();
+    assert!(without.is_empty(), "not in ARCHITECTURE.md: {without:?}");
+}
+
+#[test]
 fn expressions_are_understood() {
     let check = |expression, expected| assert_eq!(is_allowed(expression), expected, "{expression}");
     check("MIT", true);
