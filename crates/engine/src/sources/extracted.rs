@@ -106,6 +106,24 @@ impl TextBuilder {
         }
     }
 
+    /// Adds the lines of a paragraph as they were printed: a word that was divided at the end of a
+    /// line becomes one again, and Chinese or Japanese goes on without a break.
+    pub(super) fn lines(&mut self, lines: &[String]) {
+        let mut lines = lines.iter().peekable();
+        while let Some(line) = lines.next() {
+            let next = lines.peek().and_then(|next| next.chars().next());
+            let divided = line
+                .strip_suffix(['-', '\u{ad}'])
+                .filter(|start| start.ends_with(char::is_lowercase))
+                .filter(|_| next.is_some_and(char::is_lowercase));
+            self.words(divided.unwrap_or(line));
+            let is_joined = line.ends_with(is_cjk) && next.is_some_and(is_cjk);
+            if divided.is_none() && !is_joined {
+                self.gap(Gap::Line);
+            }
+        }
+    }
+
     /// Adds text whose white space counts, such as code.
     pub(super) fn verbatim(&mut self, text: &str) {
         if !text.is_empty() {

@@ -14,6 +14,7 @@ mod html;
 mod ignore_rules;
 mod json;
 mod markdown;
+mod pdf;
 mod plain_text;
 mod relative_link;
 mod rows;
@@ -71,6 +72,7 @@ pub fn parse_date(text: &str) -> Option<crate::types::ValidDate> {
 pub fn read(bytes: &[u8], uri: &str, format: Format, options: &ReadOptions) -> ReadOutcome {
     let read = match format {
         Format::JsonLines => Ok(json::read_json_lines(bytes, uri, options)),
+        Format::Pdf => pdf::read_pdf(bytes, uri).map(|document| extracted(document, uri)),
         Format::Docx => docx::read_docx(bytes, uri).map(|document| extracted(document, uri)),
         Format::Epub => epub::read_epub(bytes, uri).map(|document| extracted(document, uri)),
         _ => read_text(bytes, uri, format, options),
@@ -129,7 +131,10 @@ fn read_text(
 }
 
 fn extracted(document: ParsedDocument, uri: &str) -> ReadOutcome {
-    let nothing = document.text.is_empty().then_some("no text in it");
+    let nothing = document.text.is_empty().then_some(match document.kind {
+        DocumentKind::Pdf => "no text in it (only pictures, such as a scan?)",
+        _ => "no text in it",
+    });
     one(document, uri, nothing)
 }
 
