@@ -2,8 +2,9 @@
 
 use super::ChunkUnit;
 
-/// Letters of a Latin word to a token. Counted on prose with a byte-pair vocabulary of 200,000 entries:
-/// short words are one token, long ones one for every six to seven letters.
+/// Letters of a Latin word to a token. Against the byte-pair vocabulary o200k the estimate is 2 % below to
+/// 15 % above on prose in English, Portuguese, Spanish, German and Chinese, and 20 to 30 % above on
+/// markdown full of marks and tables: limits in tokens are kept with room to spare.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 /// Letters of other alphabets to a token.
