@@ -49,8 +49,6 @@ pub(super) struct Bridges<'a> {
     /// Entities that the question names: they connect to it, and not chunks to each other.
     asked: &'a FxHashSet<u32>,
     anchors: &'a [Hit],
-    /// Specificity of an entity of a single chunk.
-    highest: f64,
 }
 
 impl<'a> Bridges<'a> {
@@ -65,7 +63,6 @@ impl<'a> Bridges<'a> {
             index,
             asked,
             anchors,
-            highest: libm::log1p(graph.chunks.len() as f64),
         }
     }
 
@@ -97,32 +94,35 @@ impl<'a> Bridges<'a> {
         if let Some(title) = title
             && theirs.binary_search(&title).is_ok()
         {
-            // Documents that share a title share what points to it.
-            let n = self.graph.title_documents.row(title).len() as f64;
-            let strength = anchor.strength / n;
+            let strength = anchor.strength / self.bearers(title);
             bridge.to_title = bridge.to_title.max(strength);
             bridge.found.push((title, Some(anchor.chunk), strength));
         }
-        if let Some(their_title) = their_title
-            && !self.asked.contains(&their_title)
-            && entities.binary_search(&their_title).is_ok()
+        if let Some(title) = their_title
+            && !self.asked.contains(&title)
+            && entities.binary_search(&title).is_ok()
         {
-            let strength = anchor.strength;
+            let strength = anchor.strength / self.bearers(title);
             bridge.from_title = bridge.from_title.max(strength);
-            bridge
-                .found
-                .push((their_title, Some(anchor.chunk), strength));
+            bridge.found.push((title, Some(anchor.chunk), strength));
         }
         for &entity in common(entities, theirs) {
             if Some(entity) == title || Some(entity) == their_title || self.asked.contains(&entity)
             {
                 continue;
             }
-            let rarity = self.index.specificity(entity) / self.highest;
+            let rarity = self.index.rarity(entity);
             let strength = anchor.strength * rarity * rarity;
             bridge.shared_name = bridge.shared_name.max(strength);
             bridge.found.push((entity, Some(anchor.chunk), strength));
         }
+    }
+}
+
+impl Bridges<'_> {
+    /// Documents that share a title share what points to it.
+    fn bearers(&self, title: u32) -> f64 {
+        self.graph.title_documents.row(title).len() as f64
     }
 }
 
@@ -142,4 +142,35 @@ fn common<'a>(mut a: &'a [u32], mut b: &'a [u32]) -> impl Iterator<Item = &'a u3
         }
         None
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_members_of_sorted_lists() {
+        let check = |a: &[u32], b: &[u32], expected: &[u32]| {
+            let found: Vec<u32> = common(a, b).copied().collect();
+            assert_eq!(found, expected);
+        };
+        check(&[], &[1], &[]);
+        check(&[1, 3, 5], &[2, 3, 5, 9], &[3, 5]);
+        check(&[7], &[7], &[7]);
+        check(&[1, 2], &[3, 4], &[]);
+    }
+
+    #[test]
+    fn each_entity_connects_once_by_its_strongest_way() {
+        let bridge = Bridge {
+            found: vec![
+                (1, Some(4), 0.2),
+                (2, None, 5.0),
+                (1, Some(9), 0.7),
+                (3, Some(4), 0.1),
+            ],
+            ..Bridge::default()
+        };
+        assert_eq!(bridge.connections(2), [(2, None), (1, Some(9))]);
+    }
 }

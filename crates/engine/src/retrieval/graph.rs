@@ -4,9 +4,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::{Bridges, Hit};
-use crate::graph::pagerank::{Push, WeightedGraph, personalised};
-use crate::graph::{EdgeFilter, Graph, Moment};
-use crate::types::Direction;
+use super::walk::Walk;
+use crate::graph::pagerank::{Push, personalised};
+use crate::graph::{Graph, Moment};
 
 /// Constants of the graph lane. The defaults serve every corpus and language; `docs/retrieval.md` says how
 /// they were found.
@@ -23,7 +23,10 @@ pub struct GraphRecipe {
     pub relation_edge: f64,
     /// Exponent of the specificity of the question's names in the start.
     pub name_exponent: f64,
-    /// Mass that the keyword hits start with; the names start with 1.
+    /// Exponent of the surest name's rarity (see [`GraphIndex::rarity`]) in the mass that the names start with:
+    /// names that stand everywhere lead nowhere.
+    pub trust_exponent: f64,
+    /// Mass that the keyword hits start with; names of one chunk start with 1.
     pub keyword_mass: f64,
     /// Keyword hits that start with mass, in proportion to their squared scores.
     pub keyword_seeds: usize,
@@ -50,15 +53,16 @@ impl Default for GraphRecipe {
             title_count: 2.0,
             relation_edge: 3.0,
             name_exponent: 1.5,
+            trust_exponent: 3.0,
             keyword_mass: 0.2,
             keyword_seeds: 50,
             walk_candidates: 60,
             keyword_candidates: 20,
             anchors: 8,
-            to_title: 2.4,
-            from_title: 0.8,
-            shared_name: 0.9,
-            keyword_rank: 1.6,
+            to_title: 2.5,
+            from_title: 1.0,
+            shared_name: 1.0,
+            keyword_rank: 1.5,
         }
     }
 }
@@ -68,6 +72,8 @@ impl Default for GraphRecipe {
 pub struct GraphIndex {
     /// By entity: `ln(1 + chunks / chunks that mention or bear it)`.
     specificity: Vec<f32>,
+    /// Specificity of an entity of a single chunk.
+    highest: f64,
 }
 
 impl GraphIndex {
@@ -83,12 +89,20 @@ impl GraphIndex {
                 libm::log(1.0 + chunks / (mentioned.len() + titled).max(1) as f64) as f32
             })
             .collect();
-        Self { specificity }
+        Self {
+            specificity,
+            highest: libm::log1p(chunks),
+        }
     }
 
     /// How much a mention of the entity tells: 0.7 for one in every chunk, more the rarer it is.
     pub fn specificity(&self, entity: u32) -> f64 {
         f64::from(self.specificity[entity as usize])
+    }
+
+    /// The specificity as a share of the highest: 1 for an entity of a single chunk.
+    pub fn rarity(&self, entity: u32) -> f64 {
+        self.specificity(entity) / self.highest
     }
 }
 
@@ -207,184 +221,130 @@ pub fn rank(
 /// Share of the best mass below which mass makes no difference.
 const LEAST_MASS: f64 = 1e-5;
 
-/// The graph that is walked: chunks first, then entities; their mentions, titles and relations are the edges.
-struct Walk<'a> {
-    graph: &'a Graph,
-    index: &'a GraphIndex,
-    relations: EdgeFilter,
-    recipe: &'a GraphRecipe,
-    chunks: u32,
-    /// `ln(1 + n)` for small counts.
-    logarithms: [f64; 32],
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{ChunkRow, DocumentRow, GraphBuilder};
+    use crate::types::{ChunkId, DocumentId, EntityId, Mention, MentionHow, Timestamp};
 
-impl<'a> Walk<'a> {
-    fn new(graph: &'a Graph, index: &'a GraphIndex, at: Moment, recipe: &'a GraphRecipe) -> Self {
-        Self {
-            graph,
-            index,
-            relations: EdgeFilter::new(&graph.relations, Direction::Both, None, at),
-            recipe,
-            chunks: graph.chunks.len() as u32,
-            logarithms: std::array::from_fn(|n| libm::log1p(n as f64)),
-        }
-    }
-
-    fn mention_weight(&self, count: f64, specificity: f64) -> f64 {
-        let whole = count as usize;
-        let logarithm = if whole as f64 == count && whole < self.logarithms.len() {
-            self.logarithms[whole]
-        } else {
-            libm::log1p(count)
-        };
-        logarithm * specificity
-    }
-
-    fn title_weight(&self, count: f64, specificity: f64, title_chunks: usize) -> f64 {
-        self.mention_weight(count + self.recipe.title_count, specificity)
-            + self.recipe.title_edge / title_chunks as f64
-    }
-
-    fn title_chunk_count(&self, entity: u32) -> usize {
-        self.graph
-            .title_documents
-            .row(entity)
+    /// A corpus of one chunk a document: its title's entity, if any, and what its text mentions.
+    fn corpus(documents: &[(Option<i64>, &[i64])]) -> Graph {
+        let entities = documents
             .iter()
-            .map(|&document| self.graph.document_chunks.row(document).len())
-            .sum()
-    }
-
-    fn entries(&self, names: &[Vec<u32>]) -> Vec<(u32, f64)> {
-        let mut entries: Vec<(u32, f64)> = Vec::new();
-        for name in names {
-            let connected: Vec<u32> = name
-                .iter()
-                .copied()
-                .filter(|&entity| self.degree(self.chunks + entity) > 0)
-                .collect();
-            for &entity in &connected {
-                let weight = libm::pow(self.index.specificity(entity), self.recipe.name_exponent)
-                    / connected.len() as f64;
-                match entries.iter_mut().find(|entry| entry.0 == entity) {
-                    Some(entry) => entry.1 = entry.1.max(weight),
-                    None => entries.push((entity, weight)),
-                }
-            }
-        }
-        let total: f64 = entries.iter().map(|entry| entry.1).sum();
-        for entry in &mut entries {
-            entry.1 /= total;
-        }
-        entries.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        entries
-    }
-
-    /// Where the walk starts, of mass 1.
-    fn reset(&self, entries: &[(u32, f64)], keyword: &[(u32, f64)]) -> Vec<(u32, f64)> {
-        let seeds = &keyword[..keyword.len().min(self.recipe.keyword_seeds)];
-        let squares: f64 = seeds.iter().map(|hit| hit.1 * hit.1).sum();
-        let keyword_mass = if squares > 0.0 {
-            self.recipe.keyword_mass
-        } else {
-            0.0
-        };
-        let total = 1.0 + keyword_mass;
-        let names = entries
-            .iter()
-            .map(|&(entity, share)| (self.chunks + entity, share / total));
-        let chunks = seeds
-            .iter()
-            .map(|&(chunk, score)| (chunk, keyword_mass * score * score / (squares * total)))
-            .filter(|&(_, mass)| mass > 0.0);
-        names.chain(chunks).collect()
-    }
-}
-
-impl WeightedGraph for Walk<'_> {
-    fn nodes(&self) -> usize {
-        self.graph.chunks.len() + self.graph.entities.len()
-    }
-
-    fn degree(&self, node: u32) -> usize {
-        if node < self.chunks {
-            let title = self.graph.title_of_chunk(node).is_some();
-            return self.graph.mentions.entities(node).len() + usize::from(title);
-        }
-        let entity = node - self.chunks;
-        let relations = &self.graph.relations;
-        self.graph.mentions.chunks(entity).len()
-            + self.title_chunk_count(entity)
-            + relations.targets(entity).len()
-            + relations.sources(entity).len()
-    }
-
-    fn edges(&self, node: u32, out: &mut Vec<(u32, f64)>) {
-        if node < self.chunks {
-            self.edges_of_chunk(node, out);
-        } else {
-            self.edges_of_entity(node - self.chunks, out);
-        }
-    }
-}
-
-impl Walk<'_> {
-    fn edges_of_chunk(&self, chunk: u32, out: &mut Vec<(u32, f64)>) {
-        let mentions = &self.graph.mentions;
-        let title = self.graph.title_of_chunk(chunk);
-        let mut title_count = 0.0;
-        for (&entity, &count) in mentions.entities(chunk).iter().zip(mentions.counts(chunk)) {
-            if Some(entity) == title {
-                title_count = f64::from(count);
-                continue;
-            }
-            let weight = self.mention_weight(f64::from(count), self.index.specificity(entity));
-            if weight > 0.0 {
-                out.push((self.chunks + entity, weight));
-            }
-        }
-        if let Some(entity) = title {
-            let weight = self.title_weight(
-                title_count,
-                self.index.specificity(entity),
-                self.title_chunk_count(entity),
-            );
-            out.push((self.chunks + entity, weight));
-        }
-    }
-
-    fn edges_of_entity(&self, entity: u32, out: &mut Vec<(u32, f64)>) {
-        let mentions = &self.graph.mentions;
-        let specificity = self.index.specificity(entity);
-        let title_chunks = self.title_chunk_count(entity);
-        let is_title =
-            |chunk: u32| title_chunks > 0 && self.graph.title_of_chunk(chunk) == Some(entity);
-        for (&chunk, &count) in mentions
-            .chunks(entity)
-            .iter()
-            .zip(mentions.chunk_counts(entity))
-        {
-            let count = f64::from(count);
-            let weight = if is_title(chunk) {
-                self.title_weight(count, specificity, title_chunks)
-            } else {
-                self.mention_weight(count, specificity)
-            };
-            if weight > 0.0 {
-                out.push((chunk, weight));
-            }
-        }
-        for chunk in self.graph.title_chunks(entity) {
-            if mentions.chunks(entity).binary_search(&chunk).is_err() {
-                out.push((chunk, self.title_weight(0.0, specificity, title_chunks)));
-            }
-        }
-        let relations = &self.graph.relations;
-        relations.each_neighbor(entity, &self.relations, |other, position| {
-            let weight =
-                self.recipe.relation_edge * libm::log1p(f64::from(relations.weight(position)));
-            if weight > 0.0 {
-                out.push((self.chunks + other, weight));
-            }
+            .flat_map(|(title, mentions)| title.iter().chain(mentions.iter()))
+            .map(|&entity| EntityId(entity))
+            .collect();
+        let rows = (0..).zip(documents).map(|(id, document)| DocumentRow {
+            id: DocumentId(id),
+            title: document.0.map(EntityId),
         });
+        let mut builder = GraphBuilder::new(1, entities, rows.collect());
+        for (id, (_, mentions)) in (0..).zip(documents) {
+            let mentions: Vec<Mention> = (0..)
+                .zip(mentions.iter())
+                .map(|(place, &entity)| Mention {
+                    chunk: ChunkId(id),
+                    start: 2 * place,
+                    end: 2 * place + 1,
+                    entity: EntityId(entity),
+                    how: MentionHow::Name,
+                })
+                .collect();
+            builder.chunk(&ChunkRow::new(ChunkId(id), DocumentId(id), 0, &mentions));
+        }
+        builder.build().0
+    }
+
+    fn ranked(
+        graph: &Graph,
+        names: &[Vec<u32>],
+        keyword: &[(u32, f64)],
+        admits: impl Fn(u32) -> bool,
+    ) -> Option<GraphRanking> {
+        rank(
+            graph,
+            &GraphIndex::new(graph),
+            names,
+            keyword,
+            admits,
+            Moment::present(Timestamp(0)),
+            &GraphRecipe::default(),
+        )
+    }
+
+    /// Entity indices are the ids here: 0 a film, 1 its director, 2 a city, 3 an actor, 4 a country.
+    fn films() -> Graph {
+        corpus(&[
+            (Some(0), &[1, 3, 4]),
+            (Some(1), &[2, 4]),
+            (Some(3), &[0, 4]),
+            (None, &[4]),
+            (Some(2), &[4]),
+            (None, &[4, 4]),
+        ])
+    }
+
+    fn order(ranking: &GraphRanking) -> Vec<u32> {
+        ranking.hits.iter().map(|hit| hit.chunk).collect()
+    }
+
+    #[test]
+    fn the_second_step_is_found_without_a_word_of_the_question() {
+        let graph = films();
+        // "When was the director of <film> born?": only the film's own chunk shares words with it.
+        let ranking = ranked(&graph, &[vec![0]], &[(0, 9.0), (5, 2.0)], |_| true).unwrap();
+        assert_eq!(ranking.entries, [(0, 1.0)]);
+        assert_eq!(order(&ranking)[0], 0);
+        let second_step = order(&ranking).iter().position(|&chunk| chunk == 1);
+        assert!(second_step.unwrap() <= 2, "{ranking:?}");
+        let director = ranking.hits.iter().find(|hit| hit.chunk == 1).unwrap();
+        assert_eq!(director.connections[0], (1, Some(0)));
+        let film = &ranking.hits[0];
+        assert_eq!(film.connections[0], (0, None));
+    }
+
+    #[test]
+    fn a_question_without_names_is_left_to_the_keyword_lane() {
+        let graph = films();
+        assert_eq!(ranked(&graph, &[], &[(0, 9.0)], |_| true), None);
+        assert_eq!(ranked(&graph, &[vec![]], &[(0, 9.0)], |_| true), None);
+        let empty = Graph::empty(1);
+        assert_eq!(ranked(&empty, &[], &[], |_| true), None);
+    }
+
+    #[test]
+    fn a_name_works_without_any_keyword_hit() {
+        let ranking = ranked(&films(), &[vec![1]], &[], |_| true).unwrap();
+        assert_eq!(order(&ranking)[0], 1);
+    }
+
+    #[test]
+    fn only_admitted_chunks_are_ranked() {
+        let keyword = [(0, 9.0), (3, 4.0), (5, 2.0)];
+        let ranking = ranked(&films(), &[vec![0]], &keyword, |chunk| chunk % 2 == 1).unwrap();
+        assert!(!ranking.hits.is_empty());
+        assert!(ranking.hits.iter().all(|hit| hit.chunk % 2 == 1));
+    }
+
+    #[test]
+    fn names_that_share_a_form_share_its_weight() {
+        let ranking = ranked(&films(), &[vec![0, 3]], &[], |_| true).unwrap();
+        let total: f64 = ranking.entries.iter().map(|entry| entry.1).sum();
+        assert!((total - 1.0).abs() < 1e-12 && ranking.entries.len() == 2);
+        // The country stands in every chunk: it hardly counts beside a film.
+        let ranking = ranked(&films(), &[vec![0], vec![4]], &[], |_| true).unwrap();
+        assert_eq!(ranking.entries[0].0, 0);
+        assert!(ranking.entries[0].1 > 0.6, "{:?}", ranking.entries);
+    }
+
+    #[test]
+    fn the_same_question_gets_the_same_answer_to_the_bit() {
+        let graph = films();
+        let once = ranked(&graph, &[vec![0], vec![2]], &[(4, 3.0), (1, 2.0)], |_| true);
+        assert!(once.is_some());
+        for _ in 0..3 {
+            let again = ranked(&graph, &[vec![0], vec![2]], &[(4, 3.0), (1, 2.0)], |_| true);
+            assert_eq!(again, once);
+        }
     }
 }

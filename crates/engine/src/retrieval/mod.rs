@@ -8,5 +8,6 @@ mod notes;
 mod quote;
 mod recipe;
 mod search;
+mod walk;
 
 pub(crate) use search::{RankedGraph, Reader, search};
