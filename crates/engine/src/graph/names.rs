@@ -54,7 +54,7 @@ pub fn discover(text: &str, language: Language) -> Vec<NameCandidate> {
     scan.identifiers(&mut places);
     scan.latin_among_cjk(&mut places);
     repeated_phrases(text, &scan.words, language, |from, to| {
-        places.push(from, to)
+        places.push(from, to);
     });
     places.0.sort_unstable();
     places.0.dedup();

@@ -206,7 +206,7 @@ mod tests {
                 .map(|(node, mass)| (node, f64::from(mass) / 20.0))
                 .collect();
             let push = Push { damping: 0.85, threshold: 1e-12 };
-            let mut sparse = vec![0.0; 12];
+            let mut sparse = [0.0; 12];
             for (node, mass) in personalised(&graph, &start, push) {
                 sparse[node as usize] = mass;
             }

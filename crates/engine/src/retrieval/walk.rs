@@ -35,7 +35,7 @@ impl<'a> Walk<'a> {
 
     fn mention_weight(&self, count: f64, specificity: f64) -> f64 {
         let whole = count as usize;
-        let logarithm = if whole as f64 == count && whole < self.logarithms.len() {
+        let logarithm = if count.fract() == 0.0 && whole < self.logarithms.len() {
             self.logarithms[whole]
         } else {
             libm::log1p(count)
