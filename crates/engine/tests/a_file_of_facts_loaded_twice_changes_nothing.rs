@@ -6,6 +6,7 @@ use std::time::Duration;
 use malha_engine::exchange::{TripleOptions, TripleReport, import_triples};
 use malha_engine::storage::{SqlLimits, Store};
 use malha_engine::types::{Namespace, Timestamp};
+use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -117,6 +118,37 @@ fn an_edited_file_replaces_what_it_said_before() {
         "history stays"
     );
     assert_eq!(files.rows("SELECT name FROM nodes"), ["facts.tsv"]);
+}
+
+#[test]
+fn a_name_that_an_indexed_document_bears_is_refused() {
+    let files = Files::new();
+    let engine = Engine::open(files.path(), EngineConfig::default()).unwrap();
+    let document = DocumentInput {
+        uri: "facts.tsv".to_owned(),
+        title: "Facts".to_owned(),
+        text: "Nothing but text.".to_owned(),
+    };
+    engine.index_documents("import:", &[document], &()).unwrap();
+    drop(engine);
+    let uri = files.rows("SELECT uri FROM document").remove(0);
+    let before = files.digest();
+    let path = files.folder.path().join("f.tsv");
+    std::fs::write(&path, "A\tUSES\tB\n").unwrap();
+    let lease = files.store.write_lease("test", Duration::ZERO).unwrap();
+    let transaction = lease.transaction().unwrap();
+    let options = TripleOptions::default();
+    let refused = import_triples(
+        &transaction,
+        &Namespace::default(),
+        &path,
+        &uri,
+        &options,
+        NOW,
+    );
+    assert!(matches!(refused, Err(Error::Usage(_))), "{refused:?}");
+    drop(transaction);
+    assert_eq!(files.digest(), before);
 }
 
 #[test]

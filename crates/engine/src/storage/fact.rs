@@ -4,8 +4,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
 use super::NamespaceId;
-use crate::Result;
 use crate::types::{DocumentId, EntityId, PublicId, RelationId, RelationTypeId, Timestamp};
+use crate::{Error, Result};
 
 /// An end of a stated period: the instant, and the date as written.
 pub(crate) type StatedEnd<'a> = Option<(Timestamp, &'a str)>;
@@ -122,19 +122,28 @@ pub(crate) fn add_fact_line(
     Ok(true)
 }
 
-/// The content hash of the current document at `uri`.
-pub(crate) fn content_hash(
+/// The content hash of the file of facts that was loaded as `uri`. [`Error::Usage`] when a document of
+/// an indexed source bears that uri.
+pub(crate) fn loaded_facts(
     connection: &Connection,
     namespace: NamespaceId,
     uri: &str,
 ) -> Result<Option<Vec<u8>>> {
-    Ok(connection
+    let known: Option<(Vec<u8>, bool)> = connection
         .prepare_cached(
-            "SELECT content_hash FROM document
+            "SELECT content_hash, source IS NOT NULL FROM document
              WHERE namespace = ?1 AND uri = ?2 AND retracted_at IS NULL",
         )?
-        .query_row(params![namespace.0, uri], |row| row.get(0))
-        .optional()?)
+        .query_row(params![namespace.0, uri], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    match known {
+        Some((_, true)) => Err(Error::Usage(format!(
+            "an indexed document is called {uri:?}; load the facts under another name"
+        ))),
+        known => Ok(known.map(|(hash, _)| hash)),
+    }
 }
 
 /// Takes back all that the document at `uri`, and those of its fragments (`uri#…`), state, before they
@@ -148,7 +157,7 @@ pub(crate) fn withdraw_facts(
     let fragments = format!("{uri}#");
     let mut documents = connection.prepare_cached(
         "SELECT id, uri FROM document WHERE namespace = ?1 AND retracted_at IS NULL
-             AND (uri = ?2 OR substr(uri, 1, length(?3)) = ?3)",
+             AND source IS NULL AND (uri = ?2 OR substr(uri, 1, length(?3)) = ?3)",
     )?;
     let documents: Vec<(i64, String)> = documents
         .query_map(params![namespace.0, uri, fragments], |row| {
@@ -187,7 +196,8 @@ pub(crate) fn ensure_fact_document(
     let known = connection
         .prepare_cached(
             "UPDATE document SET content_hash = ?3, retracted_at = NULL
-             WHERE id = (SELECT max(id) FROM document WHERE namespace = ?1 AND uri = ?2)
+             WHERE id = (SELECT max(id) FROM document
+                 WHERE namespace = ?1 AND uri = ?2 AND source IS NULL)
              RETURNING id",
         )?
         .query_row(
@@ -228,7 +238,7 @@ pub(crate) fn retire_withdrawn_documents(
         .prepare_cached(
             "UPDATE entity SET retracted_at = ?4 WHERE retracted_at IS NULL AND id IN (
                  SELECT d.entity FROM document d WHERE d.namespace = ?1
-                     AND (d.uri = ?2 OR substr(d.uri, 1, length(?3)) = ?3))
+                     AND d.source IS NULL AND (d.uri = ?2 OR substr(d.uri, 1, length(?3)) = ?3))
              AND NOT EXISTS (SELECT 1 FROM document d
                  WHERE d.entity = entity.id AND d.retracted_at IS NULL)",
         )?

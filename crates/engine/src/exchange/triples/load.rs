@@ -77,7 +77,7 @@ pub fn import_triples(
     let content_hash = hash(&mut file).map_err(io_error)?;
     let connection = transaction.connection();
     let id = transaction.namespace(namespace)?;
-    if storage::content_hash(connection, id, uri)?.as_deref() == Some(content_hash.as_slice()) {
+    if storage::loaded_facts(connection, id, uri)?.as_deref() == Some(content_hash.as_slice()) {
         return Ok(TripleReport {
             unchanged: true,
             ..TripleReport::default()
