@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+
 use super::{Changes, Scope};
 use crate::Result;
 use crate::graph::{EMBEDS, LINKS_TO, NoteIndex, NoteRef, link_key};
 use crate::storage::{
-    self, DocumentRow, EvidenceRow, LinkOutcome, LinkRow, Origin, RelationValues,
+    self, ChunkRow, DocumentRow, EvidenceRow, LinkOutcome, LinkRow, Origin, RelationValues,
     chunks_of_document,
 };
 use crate::types::{
@@ -116,84 +119,126 @@ struct Stated {
 /// what is new is opened, nothing is overwritten.
 pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     let connection = scope.connection;
-    let entity_of: BTreeMap<DocumentId, EntityId> = if changes.bulk {
-        let documents = storage::current_documents(connection, scope.namespace)?;
-        changes
-            .entities
-            .extend(documents.iter().map(|row| row.entity));
-        changes.documents.extend(documents.iter().map(|row| row.id));
-        documents.iter().map(|row| (row.id, row.entity)).collect()
+    let mut documents_of: BTreeMap<EntityId, Vec<DocumentId>> = BTreeMap::new();
+    let mut entities = Entities::default();
+    if changes.bulk {
+        for row in storage::current_documents(connection, scope.namespace)? {
+            documents_of.entry(row.entity).or_default().push(row.id);
+            entities.0.insert(row.id, row.entity);
+        }
+        // What lost its last document has relations to close.
+        for entity in storage::linked_sources(connection, scope.namespace)? {
+            documents_of.entry(entity).or_default();
+        }
+        for how in [MentionHow::Link, MentionHow::Tag] {
+            storage::clear_mentions(connection, scope.namespace, how)?;
+        }
     } else {
         for &document in &changes.documents {
-            changes
-                .entities
-                .insert(storage::entity_of_document(connection, document)?);
+            changes.entities.insert(entities.of(connection, document)?);
         }
-        BTreeMap::new()
-    };
-    let entity_of = |document: DocumentId| match entity_of.get(&document) {
-        Some(&entity) => Ok(entity),
-        None => storage::entity_of_document(connection, document),
-    };
-    for &document in &changes.documents {
-        save_mentions(scope, document, &entity_of)?;
+        for &entity in &changes.entities {
+            let documents = storage::documents_of_entity(connection, entity)?;
+            documents_of.insert(entity, documents.into_iter().map(|row| row.id).collect());
+        }
     }
-    for entity in changes.entities.clone() {
-        let stated = stated_relations(scope, entity, &entity_of)?;
+    for (entity, documents) in documents_of {
+        let mut stated = BTreeMap::new();
+        for document in documents {
+            let links = storage::links_of_document(connection, document)?;
+            let tags = storage::tags_of_document(connection, document)?;
+            let is_changed = changes.bulk || changes.documents.contains(&document);
+            if links.is_empty() && tags.is_empty() && (changes.bulk || !is_changed) {
+                continue;
+            }
+            let chunks = chunks_of_document(connection, document)?;
+            if is_changed {
+                if !changes.bulk {
+                    for chunk in &chunks {
+                        storage::delete_mentions(connection, chunk.id, MentionHow::Link)?;
+                        storage::delete_mentions(connection, chunk.id, MentionHow::Tag)?;
+                    }
+                }
+                save_mentions(scope, &links, &tags, &chunks, &mut entities)?;
+            }
+            state_relations(
+                connection,
+                entity,
+                document,
+                links,
+                &chunks,
+                &mut entities,
+                &mut stated,
+            )?;
+        }
         save_relations(scope, changes, entity, stated)?;
     }
     Ok(())
 }
 
-fn stated_relations(
-    scope: &Scope<'_>,
+/// The entity of each document, looked up once.
+#[derive(Debug, Default)]
+struct Entities(FxHashMap<DocumentId, EntityId>);
+
+impl Entities {
+    fn of(&mut self, connection: &Connection, document: DocumentId) -> Result<EntityId> {
+        if let Some(&entity) = self.0.get(&document) {
+            return Ok(entity);
+        }
+        let entity = storage::entity_of_document(connection, document)?;
+        self.0.insert(document, entity);
+        Ok(entity)
+    }
+}
+
+/// Adds what the links of one document state about `entity`, which it stands for.
+fn state_relations(
+    connection: &Connection,
     entity: EntityId,
-    entity_of: &impl Fn(DocumentId) -> Result<EntityId>,
-) -> Result<BTreeMap<(EntityId, String), Stated>> {
-    let connection = scope.connection;
-    let mut stated: BTreeMap<(EntityId, String), Stated> = BTreeMap::new();
-    for document in storage::documents_of_entity(connection, entity)? {
-        let links = storage::links_of_document(connection, document.id)?;
-        if links.is_empty() {
+    document: DocumentId,
+    links: Vec<LinkRow>,
+    chunks: &[ChunkRow],
+    entities: &mut Entities,
+    stated: &mut BTreeMap<(EntityId, String), Stated>,
+) -> Result<()> {
+    if links.iter().all(|link| link.outcome.resolved.is_none()) {
+        return Ok(());
+    }
+    let date = storage::stated_date(connection, document)?;
+    for link in links {
+        let Some(resolved) = link.outcome.resolved else {
+            continue;
+        };
+        let target = entities.of(connection, resolved)?;
+        if target == entity {
             continue;
         }
-        let chunks = chunks_of_document(connection, document.id)?;
-        let date = storage::stated_date(connection, document.id)?;
-        for link in links {
-            let Some(resolved) = link.outcome.resolved else {
-                continue;
-            };
-            let target = entity_of(resolved)?;
-            if target == entity {
-                continue;
-            }
-            let name = link.relation.as_deref().unwrap_or(default_type(link.kind));
-            let row = stated
-                .entry((target, storage::relation_key(name)))
-                .or_default();
-            if row.name.is_empty() || name < row.name.as_str() {
-                name.clone_into(&mut row.name);
-            }
-            if let Some(date) = &date
-                && row.valid_from.as_ref().is_none_or(|known| date < known)
-            {
-                row.valid_from = Some(date.clone());
-            }
-            let chunk = chunks
-                .iter()
-                .find(|chunk| chunk.start <= link.start && link.end <= chunk.end)
-                .map(|chunk| chunk.id);
-            row.passages.insert((document.id, chunk));
-            row.evidence.insert(EvidenceRow {
-                document: document.id,
-                start: link.quote_start,
-                end: link.quote_start + link.quote.len(),
-                chunk,
-                quote: link.quote,
-            });
+        let name = link.relation.as_deref().unwrap_or(default_type(link.kind));
+        let row = stated
+            .entry((target, storage::relation_key(name)))
+            .or_default();
+        if row.name.is_empty() || name < row.name.as_str() {
+            name.clone_into(&mut row.name);
         }
+        if let Some(date) = &date
+            && row.valid_from.as_ref().is_none_or(|known| date < known)
+        {
+            row.valid_from = Some(date.clone());
+        }
+        let chunk = chunks
+            .iter()
+            .find(|chunk| chunk.start <= link.start && link.end <= chunk.end)
+            .map(|chunk| chunk.id);
+        row.passages.insert((document, chunk));
+        row.evidence.insert(EvidenceRow {
+            document,
+            start: link.quote_start,
+            end: link.quote_start + link.quote.len(),
+            chunk,
+            quote: link.quote,
+        });
     }
-    Ok(stated)
+    Ok(())
 }
 
 const fn default_type(kind: LinkKind) -> &'static str {
@@ -218,7 +263,9 @@ fn save_relations(
         let kind = storage::relation_type_id(connection, scope.namespace, &key, &row.name)?;
         let weight = row.passages.len() as f64;
         let written = row.valid_from.as_ref().map(|(_, written)| written.as_str());
-        let id = if let Some(old) = current.remove(&(target, kind)) {
+        let known = current.remove(&(target, kind));
+        let is_new = known.is_none();
+        let id = if let Some(old) = known {
             let dated = row.valid_from.as_ref().map(|(at, _)| *at);
             let restated = match dated {
                 Some(at)
@@ -254,7 +301,7 @@ fn save_relations(
             id
         };
         let evidence: Vec<EvidenceRow> = row.evidence.into_iter().collect();
-        storage::save_evidence(connection, id, &evidence)?;
+        storage::save_evidence(connection, id, &evidence, is_new)?;
     }
     for row in current.into_values() {
         changes.report.relations_closed += 1;
@@ -264,23 +311,20 @@ fn save_relations(
     Ok(())
 }
 
-/// Replaces the mentions that a document's links and front-matter tags make.
+/// Stores the mentions that a document's links and front-matter tags make.
 fn save_mentions(
     scope: &Scope<'_>,
-    document: DocumentId,
-    entity_of: &impl Fn(DocumentId) -> Result<EntityId>,
+    links: &[LinkRow],
+    tags: &[String],
+    chunks: &[ChunkRow],
+    entities: &mut Entities,
 ) -> Result<()> {
     let connection = scope.connection;
-    let chunks = chunks_of_document(connection, document)?;
-    for chunk in &chunks {
-        storage::delete_mentions(connection, chunk.id, MentionHow::Link)?;
-        storage::delete_mentions(connection, chunk.id, MentionHow::Tag)?;
-    }
-    for link in storage::links_of_document(connection, document)? {
+    for link in links {
         let Some(resolved) = link.outcome.resolved else {
             continue;
         };
-        let entity = entity_of(resolved)?;
+        let entity = entities.of(connection, resolved)?;
         for chunk in chunks
             .iter()
             .filter(|chunk| chunk.start <= link.start && link.end <= chunk.end)
@@ -298,8 +342,8 @@ fn save_mentions(
     let Some(first) = chunks.first() else {
         return Ok(());
     };
-    for tag in storage::tags_of_document(connection, document)? {
-        let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, &tag)?
+    for tag in tags {
+        let Some(row) = storage::find_entity(connection, scope.namespace, EntityKind::Tag, tag)?
         else {
             continue;
         };

@@ -285,6 +285,7 @@ fn run_small(
         return transaction.commit_bookkeeping();
     }
     save::refresh_entities(&scope, changes)?;
+    save::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;
     job.progress.stage(Stage::Match, 0);
     names::update(&scope, changes)?;
@@ -339,6 +340,7 @@ fn run_large(
             save::refresh_entities(&scope, changes)?;
             changes.entities.clear();
             changes.documents.clear();
+            changes.tags.clear();
             transaction.commit()?;
             if job.progress.interrupted() {
                 return Err(Error::Interrupted);
@@ -351,6 +353,7 @@ fn run_large(
     let scope = plan.scope(transaction.connection());
     remove_rest(&scope, changes, removed)?;
     save::refresh_entities(&scope, changes)?;
+    save::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;
     job.progress.stage(
         Stage::Match,

@@ -405,6 +405,20 @@ pub(super) fn refresh_entities(scope: &Scope<'_>, changes: &mut Changes) -> Resu
     for entity in changes.entities.clone() {
         refresh_entity(scope, changes, entity)?;
     }
+    Ok(())
+}
+
+/// Brings the entity of every touched tag in line with the documents that bear it.
+pub(super) fn refresh_tags(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
+    if changes.bulk {
+        changes
+            .tags
+            .extend(storage::tags(scope.connection, scope.namespace)?);
+        let known = storage::entities_of_kind(scope.connection, scope.namespace, EntityKind::Tag)?;
+        changes
+            .tags
+            .extend(known.into_iter().map(|(folded, _)| folded));
+    }
     for tag in std::mem::take(&mut changes.tags) {
         refresh_tag(scope, changes, &tag)?;
     }

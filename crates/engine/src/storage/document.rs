@@ -233,6 +233,16 @@ pub(crate) fn tag_spelling(
         .optional()?)
 }
 
+/// The folded forms of every tag of the current documents, sorted.
+pub(crate) fn tags(connection: &Connection, namespace: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT t.folded FROM document_tag t JOIN document d ON d.id = t.document
+         WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY t.folded",
+    )?;
+    let rows = statement.query_map([namespace], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The languages of the current documents, most frequent first.
 pub(crate) fn languages(connection: &Connection, namespace: i64) -> Result<Vec<Language>> {
     let mut statement = connection.prepare_cached(

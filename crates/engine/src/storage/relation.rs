@@ -105,34 +105,31 @@ pub(crate) fn insert_relation(
     values: &RelationValues<'_>,
     now: Timestamp,
 ) -> Result<RelationId> {
-    let version: i64 = connection
-        .prepare_cached(
-            "SELECT coalesce(max(version), 0) + 1 FROM relation WHERE source = ?1 AND target = ?2 AND type = ?3",
-        )?
-        .query_row(params![values.source.0, values.target.0, values.kind.0], |row| row.get(0))?;
-    let id: i64 = connection
-        .prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM relation")?
-        .query_row([], |row| row.get(0))?;
-    connection
+    let id = connection
         .prepare_cached(
             "INSERT INTO relation (source, target, type, version, id, namespace, weight, valid_from,
                  valid_from_written, recorded_at, observed_at, origin)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             VALUES (?1, ?2, ?3,
+                 (SELECT coalesce(max(version), 0) + 1 FROM relation WHERE source = ?1 AND target = ?2 AND type = ?3),
+                 (SELECT coalesce(max(id), 0) + 1 FROM relation),
+                 ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             RETURNING id",
         )?
-        .execute(params![
-            values.source.0,
-            values.target.0,
-            values.kind.0,
-            version,
-            id,
-            values.namespace,
-            values.weight,
-            values.valid_from.0,
-            values.valid_from_written,
-            now.0,
-            values.observed_at.map(|at| at.0),
-            values.origin.as_str(),
-        ])?;
+        .query_row(
+            params![
+                values.source.0,
+                values.target.0,
+                values.kind.0,
+                values.namespace,
+                values.weight,
+                values.valid_from.0,
+                values.valid_from_written,
+                now.0,
+                values.observed_at.map(|at| at.0),
+                values.origin.as_str(),
+            ],
+            |row| row.get(0),
+        )?;
     Ok(RelationId(id))
 }
 
@@ -176,15 +173,28 @@ pub(crate) fn close_relation(
     Ok(())
 }
 
-/// Replaces the evidence of a current relation.
+/// Entities at which current hand-made relations start, by row id.
+pub(crate) fn linked_sources(connection: &Connection, namespace: i64) -> Result<Vec<EntityId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT source FROM relation
+         WHERE namespace = ?1 AND origin = 'link' AND retracted_at IS NULL ORDER BY source",
+    )?;
+    let rows = statement.query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Replaces the evidence of a current relation; a new one has none to replace.
 pub(crate) fn save_evidence(
     connection: &Connection,
     relation: RelationId,
     rows: &[EvidenceRow],
+    is_new: bool,
 ) -> Result<()> {
-    connection
-        .prepare_cached("DELETE FROM evidence WHERE relation = ?1")?
-        .execute([relation.0])?;
+    if !is_new {
+        connection
+            .prepare_cached("DELETE FROM evidence WHERE relation = ?1")?
+            .execute([relation.0])?;
+    }
     let mut insert = connection.prepare_cached(
         "INSERT OR IGNORE INTO evidence (relation, document, start, end, chunk, quote) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;

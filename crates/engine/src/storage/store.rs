@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::hex::hex;
@@ -15,6 +16,9 @@ const MIGRATION_WAIT: Duration = Duration::from_mins(1);
 /// Page cache of a connection in KiB. The operating system caches the file as well, so this bounds
 /// our memory and costs little speed.
 const CACHE_KIB: i64 = 32 * 1024;
+
+/// Pages of the log after which it is copied back: fewer copies of pages that large runs write again.
+const CHECKPOINT_PAGES: i64 = 8_000;
 
 /// Settings of opening a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -154,7 +158,10 @@ impl Store {
         let connection = &self.connection;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(128);
+        // Plans do not depend on bound values, so a statement is not prepared anew for each of them.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "foreign_keys", false)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // A schema from an untrusted file must not run functions with side effects.
