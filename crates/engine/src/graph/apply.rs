@@ -114,8 +114,12 @@ impl<T: RowId> Renumbering<T> {
         offsets: &'a [u32],
         items: &'a [u32],
     ) -> impl Iterator<Item = u32> + 'a {
-        let map = self.map.as_deref().unwrap_or(&[]);
-        let gone = move |&(_, item): &(usize, &u32)| map.get(*item as usize) == Some(&NO_ENTITY);
+        let map = self.map.as_deref();
+        // Nothing is gone when all keep their index.
+        let items = if map.is_some() { items } else { &[] };
+        let gone = move |&(_, item): &(usize, &u32)| {
+            map.is_some_and(|map| map[*item as usize] == NO_ENTITY)
+        };
         let lost = items.iter().enumerate().filter(gone);
         lost.map(move |(place, _)| {
             offsets.partition_point(|&start| start as usize <= place) as u32 - 1
