@@ -323,15 +323,6 @@ mod tests {
 
     #[test]
     fn names_in_a_question_are_the_longest_ones() {
-        let aliases = table(&[
-            ("new york", 1),
-            ("new york times", 2),
-            ("times", 3),
-            ("editor", 4),
-            ("who", 5),
-            ("北京", 6),
-            ("北京大学", 7),
-        ]);
         #[track_caller]
         fn check(aliases: &AliasTable, question: &str, expected: &[(&str, i64)]) {
             let languages = [Language::English, Language::Chinese];
@@ -342,6 +333,15 @@ mod tests {
                 .collect();
             assert_eq!(shown, expected);
         }
+        let aliases = table(&[
+            ("new york", 1),
+            ("new york times", 2),
+            ("times", 3),
+            ("editor", 4),
+            ("who", 5),
+            ("北京", 6),
+            ("北京大学", 7),
+        ]);
         check(
             &aliases,
             "Who was editor of the New York Times?",

@@ -121,15 +121,12 @@ impl Graph {
         writer.u32s(&edges.targets)?;
         writer.u32s(&edges.kinds)?;
         writer.f32s(&edges.weights)?;
-        match edges.relations.near() {
-            Some(near) => {
-                writer.u8s(&[1])?;
-                writer.u32s(near)?;
-            }
-            None => {
-                writer.u8s(&[0])?;
-                writer.ids(edges.relations.iter())?;
-            }
+        if let Some(near) = edges.relations.near() {
+            writer.u8s(&[1])?;
+            writer.u32s(near)?;
+        } else {
+            writer.u8s(&[0])?;
+            writer.ids(edges.relations.iter())?;
         }
         writer.ids(edges.kind_table.iter().map(|kind| kind.relation_type))?;
         let times = edges.kind_table.iter().flat_map(|kind| kind.window.times());

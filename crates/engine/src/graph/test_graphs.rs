@@ -18,8 +18,11 @@ pub(super) fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> Graph {
     dated(nodes, &dated_edges)
 }
 
+/// Source and target, and the start and end of the valid time.
+pub(super) type DatedEdge = ((u32, u32), (Option<i64>, Option<i64>));
+
 /// The same with valid times.
-pub(super) fn dated(nodes: u32, edges: &[((u32, u32), (Option<i64>, Option<i64>))]) -> Graph {
+pub(super) fn dated(nodes: u32, edges: &[DatedEdge]) -> Graph {
     let mut builder = GraphBuilder::new(1, entity_ids(nodes), Vec::new());
     for (&((source, target), (from, to)), id) in edges.iter().zip(1..) {
         builder.relation(&RelationRow {

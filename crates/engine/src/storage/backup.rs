@@ -91,6 +91,20 @@ mod tests {
             assert_eq!(mode, "wal");
         }
         assert!(!folder.path().join("two.db.partial").exists());
+
+        // The store and its copy go on by themselves: no generation means both.
+        drop(lease);
+        let copy = Store::open(&folder.path().join("two.db")).unwrap();
+        let generations = [&store, &copy].map(|store| {
+            let lease = store.write_lease("test", Duration::ZERO).unwrap();
+            let transaction = lease.transaction().unwrap();
+            transaction
+                .namespace(&Namespace::new("new").unwrap())
+                .unwrap();
+            transaction.commit().unwrap();
+            store.generation().unwrap()
+        });
+        assert_ne!(generations[0], generations[1]);
     }
 
     #[test]

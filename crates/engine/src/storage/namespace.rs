@@ -62,6 +62,6 @@ mod tests {
         transaction.namespace(&name).unwrap();
         transaction.commit().unwrap();
         assert_eq!(store.namespaces().unwrap(), ["default", "my-group"]);
-        assert_eq!(store.generation().unwrap(), 1);
+        assert!(store.generation().unwrap() > 0);
     }
 }

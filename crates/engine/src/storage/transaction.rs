@@ -24,13 +24,16 @@ impl<'store> WriteTransaction<'store> {
         })
     }
 
-    /// Makes the changes durable. The store's generation grows if any row was changed.
+    /// Makes the changes durable. The store's generation grows if any row was changed: by a random step, so
+    /// that a store put back from a backup and changed again never has a generation that a cache beside it
+    /// knows from before.
     pub fn commit(self) -> Result<()> {
         if self.store.connection().total_changes() != self.changes_before {
             self.store
                 .connection()
                 .prepare_cached(
-                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'",
+                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 + (random() & 0x3fffffff)
+                     WHERE key = 'generation'",
                 )?
                 .execute([])?;
         }

@@ -1,6 +1,6 @@
 //! Files lead to the graph that a fresh build gives, or to none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId, Ti
 /// A small store: what rows there are.
 #[derive(Debug, Clone, Default)]
 struct Rows {
-    entities: BTreeMap<i64, ()>,
+    entities: BTreeSet<i64>,
     documents: BTreeMap<i64, DocumentRow>,
     chunks: BTreeMap<i64, ChunkRow>,
     relations: BTreeMap<i64, RelationRow>,
@@ -22,11 +22,27 @@ struct Rows {
 /// One random change: which table, which id, what it holds.
 type Step = (u8, i64, [i64; 3], bool);
 
+fn gone<T>(before: &BTreeMap<i64, T>, after: &BTreeMap<i64, T>) -> Vec<i64> {
+    before
+        .keys()
+        .filter(|id| !after.contains_key(id))
+        .copied()
+        .collect()
+}
+fn new<T: PartialEq + Clone>(before: &BTreeMap<i64, T>, after: &BTreeMap<i64, T>) -> Vec<T> {
+    let changed = |(id, row): &(&i64, &T)| before.get(id) != Some(*row);
+    after
+        .iter()
+        .filter(changed)
+        .map(|(_, row)| row.clone())
+        .collect()
+}
+
 impl Rows {
     fn build(&self, generation: u64) -> Graph {
         let mut builder = GraphBuilder::new(
             generation,
-            self.entities.keys().map(|&id| EntityId(id)).collect(),
+            self.entities.iter().map(|&id| EntityId(id)).collect(),
             self.documents.values().copied().collect(),
         );
         self.chunks.values().for_each(|row| builder.chunk(row));
@@ -44,36 +60,12 @@ impl Rows {
         for &step in steps {
             self.step(step);
         }
-        fn gone<T>(before: &BTreeMap<i64, T>, after: &BTreeMap<i64, T>) -> Vec<i64> {
-            before
-                .keys()
-                .filter(|id| !after.contains_key(id))
-                .copied()
-                .collect()
-        }
-        fn new<T: PartialEq + Clone>(
-            before: &BTreeMap<i64, T>,
-            after: &BTreeMap<i64, T>,
-        ) -> Vec<T> {
-            let changed = |(id, row): &(&i64, &T)| before.get(id) != Some(*row);
-            after
-                .iter()
-                .filter(changed)
-                .map(|(_, row)| row.clone())
-                .collect()
-        }
-        let entities = self
-            .entities
-            .keys()
-            .filter(|id| !before.entities.contains_key(id));
+        let ids = |ids: Vec<&i64>| ids.into_iter().copied().map(EntityId).collect();
         GraphDelta {
             from,
             to,
-            removed_entities: gone(&before.entities, &self.entities)
-                .into_iter()
-                .map(EntityId)
-                .collect(),
-            entities: entities.map(|&id| EntityId(id)).collect(),
+            removed_entities: ids(before.entities.difference(&self.entities).collect()),
+            entities: ids(self.entities.difference(&before.entities).collect()),
             removed_documents: gone(&before.documents, &self.documents)
                 .into_iter()
                 .map(DocumentId)
@@ -99,7 +91,7 @@ impl Rows {
                 .any(|row| row.title == Some(EntityId(id)))
         };
         match (table, remove) {
-            (0, false) => drop(self.entities.insert(id, ())),
+            (0, false) => _ = self.entities.insert(id),
             (0, true) if !used_by_document(id) => {
                 self.entities.remove(&id);
                 self.relations
@@ -109,7 +101,7 @@ impl Rows {
                 }
             }
             (1, false) => {
-                let title = self.entities.contains_key(&a).then_some(EntityId(a));
+                let title = self.entities.contains(&a).then_some(EntityId(a));
                 self.documents.insert(
                     id,
                     DocumentRow {
@@ -123,9 +115,7 @@ impl Rows {
                 self.chunks.retain(|_, row| row.document.0 != id);
             }
             (2, false) if self.documents.contains_key(&a) => {
-                let named = [b, c]
-                    .into_iter()
-                    .filter(|id| self.entities.contains_key(id));
+                let named = [b, c].into_iter().filter(|id| self.entities.contains(id));
                 let mut mentions: Vec<_> = named
                     .map(|entity| MentionRow {
                         entity: EntityId(entity),
@@ -144,7 +134,7 @@ impl Rows {
                 self.chunks.insert(id, row);
             }
             (2, true) => drop(self.chunks.remove(&id)),
-            (_, false) if self.entities.contains_key(&a) && self.entities.contains_key(&b) => {
+            (_, false) if self.entities.contains(&a) && self.entities.contains(&b) => {
                 let row = RelationRow {
                     id: RelationId(id),
                     source: EntityId(a),
