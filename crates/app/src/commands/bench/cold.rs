@@ -7,6 +7,7 @@ use anyhow::ensure;
 use malha_evaluation::generate::Vault;
 
 use super::figures::Figures;
+use super::process;
 use super::workspace::{VaultArgs, Workspace};
 use crate::config::Settings;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
     let vault = Vault::new(args.vault.spec());
     let program = std::env::current_exe()?;
     let mut times = Vec::new();
+    let cpu_before = process::children_cpu_s();
     for run in 0..args.runs {
         let question = vault.question(run * 101 % vault.len());
         let start = Instant::now();
@@ -45,5 +47,10 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
     let mut figures = Figures::default();
     figures.count("notes", vault.len());
     figures.latencies("search_process", &times);
+    let cpu = process::children_cpu_s().zip(cpu_before);
+    figures.push_some(
+        "search_process_mean_cpu_ms",
+        cpu.map(|(after, before)| (after - before) * 1000.0 / times.len() as f64),
+    );
     Ok(figures)
 }

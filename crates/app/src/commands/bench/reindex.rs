@@ -9,6 +9,7 @@ use malha_engine::Engine;
 use malha_evaluation::generate::Vault;
 
 use super::figures::Figures;
+use super::process;
 use super::workspace::{VaultArgs, Workspace};
 use crate::config::Settings;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
         Ok((start.elapsed(), report.changed))
     };
     let mut nothing = Vec::new();
+    let mut edit_cpu = 0.0;
     let mut edits = Vec::new();
     for edit in 0..args.edits {
         nothing.push(index()?.0);
@@ -44,7 +46,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
             "\nSeen again with [[{linked}]] on the way to Bright Harbour {edit}."
         )?;
         drop(file);
+        let cpu_before = process::cpu_s();
         let (time, changed) = index()?;
+        edit_cpu += process::cpu_s()
+            .zip(cpu_before)
+            .map_or(0.0, |(after, before)| after - before);
         ensure!(changed == 1, "{changed} notes changed instead of one");
         edits.push(time);
     }
@@ -52,6 +58,10 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
     figures.count("notes", vault.len());
     figures.count("edits", args.edits);
     figures.latencies("one_edit", &edits);
+    figures.push(
+        "one_edit_mean_cpu_ms",
+        edit_cpu * 1000.0 / args.edits as f64,
+    );
     figures.latencies("no_edit", &nothing);
     Ok(figures)
 }

@@ -52,7 +52,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
         let mode = Mode::from(*name);
         let mut times = Vec::with_capacity(args.questions);
         let mut empty = 0;
+        let mut cpu_before = None;
         for (n, question) in questions.iter().enumerate() {
+            if n == WARM_UP {
+                cpu_before = process::cpu_s();
+            }
             let request = SearchRequest {
                 mode,
                 ..SearchRequest::new(question.as_str())
@@ -65,6 +69,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
             }
         }
         figures.latencies(mode.as_str(), &times);
+        let cpu = process::cpu_s().zip(cpu_before);
+        figures.push_some(
+            &format!("{}_mean_cpu_ms", mode.as_str()),
+            cpu.map(|(after, before)| (after - before) * 1000.0 / times.len() as f64),
+        );
         figures.count(format!("{}_without_result", mode.as_str()), empty);
     }
     figures.push_some("peak_mb", process::peak_mb());

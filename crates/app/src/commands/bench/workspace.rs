@@ -45,7 +45,8 @@ impl Workspace {
             .as_deref()
             .or(temporary.as_ref().map(TempDir::path));
         let workspace = Self {
-            folder: folder.expect("one of them is there").to_owned(),
+            // Absolute, because processes are started in other folders.
+            folder: std::path::absolute(folder.expect("one of them is there"))?,
             _temporary: temporary,
         };
         if !workspace.vault().is_dir() {
