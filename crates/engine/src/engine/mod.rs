@@ -213,6 +213,10 @@ impl Engine {
 
     /// Notes without any relation.
     pub fn orphans(&self) -> Result<Vec<EntityView>> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method itself is not general enough over lifetimes"
+        )]
         self.explore(|explorer| explorer.orphans())
     }
 

@@ -140,7 +140,7 @@ pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<Index
     let lease = take_lease(job)?;
     job.progress.stage(Stage::Walk, 0);
     let plan = scan::scan_sources(job, &lease, specs)?;
-    run(job, &lease, plan)
+    run(job, &lease, &plan)
 }
 
 /// Makes the source `label` hold exactly these documents.
@@ -151,7 +151,7 @@ pub(crate) fn index_documents(
 ) -> Result<Indexed> {
     let lease = take_lease(job)?;
     let plan = scan::scan_documents(job, &lease, label, documents)?;
-    run(job, &lease, plan)
+    run(job, &lease, &plan)
 }
 
 fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
@@ -167,11 +167,11 @@ pub(crate) struct Indexed {
 /// How the graph differs from what it was before a run.
 pub(crate) enum GraphChange {
     Nothing,
-    Delta(GraphDelta),
+    Delta(Box<GraphDelta>),
     Everything,
 }
 
-fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<Indexed> {
+fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan) -> Result<Indexed> {
     let started = job.clock.now();
     let chunking = ChunkOptions::new(
         job.config.chunk_size,
@@ -192,9 +192,9 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<Indexed> {
     if !is_idle {
         job.progress.stage(Stage::Read, plan.candidates.len());
         if bulk {
-            run_large(job, lease, &plan, &chunking, &mut changes)?;
+            run_large(job, lease, plan, &chunking, &mut changes)?;
         } else {
-            run_small(job, lease, &plan, &chunking, &mut changes)?;
+            run_small(job, lease, plan, &chunking, &mut changes)?;
         }
     }
     let after = job.store.generation()?;
@@ -203,12 +203,12 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: Plan) -> Result<Indexed> {
     } else if bulk {
         GraphChange::Everything
     } else {
-        GraphChange::Delta(graph_delta(
+        GraphChange::Delta(Box::new(graph_delta(
             job.store.connection(),
             &changes,
             before,
             after,
-        )?)
+        )?))
     };
     let mut report = changes.report;
     report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;

@@ -242,15 +242,12 @@ fn decide_names(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
         changes.report.entities_removed += 1;
     }
     for (form, written) in &wanted {
-        match existing.get(form) {
-            Some(&id) => {
-                storage::rename_entity(connection, id, written)?;
-                storage::insert_alias(connection, scope.namespace, &name_alias(id, form, written))?;
-            }
-            None => {
-                add_name(scope, form, written)?;
-                changes.report.entities_added += 1;
-            }
+        if let Some(&id) = existing.get(form) {
+            storage::rename_entity(connection, id, written)?;
+            storage::insert_alias(connection, scope.namespace, &name_alias(id, form, written))?;
+        } else {
+            add_name(scope, form, written)?;
+            changes.report.entities_added += 1;
         }
     }
     Ok(())

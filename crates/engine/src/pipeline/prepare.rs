@@ -223,13 +223,13 @@ fn prepare_document(
     let link_lines = lines_of(&parsed.text, parsed.links.iter().map(|link| link.start));
     let hash = Sha256::digest(parsed.text.as_bytes()).to_vec();
     PreparedDocument {
+        parsed,
         uri,
         language,
         hash,
         title_terms,
         chunks,
         link_lines,
-        parsed,
     }
 }
 
@@ -241,10 +241,7 @@ fn lines_of(text: &str, positions: impl Iterator<Item = usize>) -> Vec<usize> {
             if position < at {
                 (line, at) = (1, 0);
             }
-            line += text.as_bytes()[at..position]
-                .iter()
-                .filter(|&&byte| byte == b'\n')
-                .count();
+            line += text[at..position].matches('\n').count();
             at = position;
             line
         })

@@ -91,7 +91,7 @@ pub(super) fn save_file(
             (Some(_), None) => changes.report.changed += 1,
             (None, _) => changes.report.added += 1,
         }
-        save_document(scope, changes, &place, &document, old)?;
+        save_document(scope, changes, &place, &document, old.as_ref())?;
     }
     for row in existing.into_values() {
         changes.report.removed += 1;
@@ -164,11 +164,11 @@ fn save_document(
     changes: &mut Changes,
     place: &Place<'_>,
     document: &PreparedDocument,
-    old: Option<DocumentRow>,
+    old: Option<&DocumentRow>,
 ) -> Result<()> {
     let connection = scope.connection;
     let parsed = &document.parsed;
-    let entity = entity_of(scope, document, old.as_ref())?;
+    let entity = entity_of(scope, document, old)?;
     let front_matter = (!parsed.front_matter.is_null()).then(|| parsed.front_matter.to_string());
     let aliases = (!parsed.aliases.is_empty())
         .then(|| serde_json::Value::from(parsed.aliases.clone()).to_string());
@@ -190,7 +190,7 @@ fn save_document(
             .map(|(date, _)| (date.start, date.written.as_str())),
         observed_at: Some(observed_at(place.mtime_ns)),
     };
-    let id = if let Some(row) = &old {
+    let id = if let Some(row) = old {
         note_vanishing_links(connection, changes, row.id)?;
         if row.entity != entity {
             changes.entities.insert(row.entity);
@@ -244,7 +244,7 @@ fn save_document(
             .extend(tags.iter().map(|(folded, _)| folded.clone()));
         storage::save_tags(connection, id, &tags)?;
     }
-    save_chunks(scope, changes, document, id, old.as_ref())
+    save_chunks(scope, changes, document, id, old)
 }
 
 /// The entity that stands for the document: the one it had, the one its title shares with other rows,
@@ -444,7 +444,8 @@ fn refresh_entity(scope: &Scope<'_>, changes: &mut Changes, entity: EntityId) ->
             }
         }
     }
-    diff_aliases(scope, changes, entity, wanted.into_values().collect())?;
+    let wanted: Vec<Alias> = wanted.into_values().collect();
+    diff_aliases(scope, changes, entity, &wanted)?;
     match name {
         Some(name) => storage::rename_entity(connection, entity, name)?,
         None => storage::retire_entity(connection, entity, scope.now)?,
@@ -461,7 +462,7 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
             storage::find_entity(connection, scope.namespace, EntityKind::Tag, folded)?
         {
             changes.touched_entities.insert(row.id);
-            diff_aliases(scope, changes, row.id, Vec::new())?;
+            diff_aliases(scope, changes, row.id, &[])?;
             storage::retire_entity(connection, row.id, scope.now)?;
         }
         return Ok(());
@@ -477,7 +478,7 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
     changes.touched_entities.insert(id);
     storage::rename_entity(connection, id, &written)?;
     let alias = super::title::alias(id, &written, AliasSource::Title);
-    diff_aliases(scope, changes, id, alias.into_iter().collect())
+    diff_aliases(scope, changes, id, alias.as_slice())
 }
 
 /// Makes the stored aliases of a document's or tag's entity equal to `wanted`.
@@ -485,7 +486,7 @@ fn diff_aliases(
     scope: &Scope<'_>,
     changes: &mut Changes,
     entity: EntityId,
-    wanted: Vec<Alias>,
+    wanted: &[Alias],
 ) -> Result<()> {
     let stored = storage::aliases_of_entity(scope.connection, entity)?;
     let stored_keys: BTreeSet<(&str, AliasSource, &str)> = stored.iter().map(key_of).collect();

@@ -52,7 +52,7 @@ impl RankedGraph {
         }
         let mut rows: Vec<(String, EntityId)> = Vec::new();
         storage::for_each_alias(connection, namespace, |form, entity| {
-            rows.push((form.to_owned(), entity))
+            rows.push((form.to_owned(), entity));
         })?;
         Ok(self
             .aliases
