@@ -4,7 +4,7 @@ use super::linking::{AliasIndex, LEAST_RATIO, Overlap, SHORTEST};
 use crate::Result;
 use crate::types::EntityId;
 
-/// All aliases of a store in memory: sorted arrays, about 80 bytes an alias. No question scans them.
+/// All aliases of a store in memory: sorted arrays, about 90 bytes a row. No question scans them.
 #[derive(Debug)]
 pub struct AliasTable {
     folded: Names,
