@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::link_resolution::without_extension;
+use super::link_path::without_extension;
 
 /// The folded last segment of a target, uri or alias.
 ///

@@ -6,9 +6,10 @@
 //! here such a link stays open and is reported with its candidates.
 
 use rustc_hash::FxHashMap;
-use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
+use unicode_normalization::UnicodeNormalization;
 
 use super::link_key::{fold, journal_name, link_key, name_of};
+use super::link_path::{address, ends_with_path, folder_of, is_below, join, plain_path};
 use crate::types::{DocumentId, LinkConvention, LinkKind, Resolution, ResolutionRule, scheme};
 
 /// A document that links may mean.
@@ -371,102 +372,6 @@ fn is_external(target: &str, kind: LinkKind) -> bool {
         || scheme(target).is_some_and(|(scheme, rest)| {
             is_markdown || rest.starts_with("//") || scheme.eq_ignore_ascii_case("mailto")
         })
-}
-
-/// The target as a path, and the rule it stands for if it is a whole one. `None` when `../` leaves
-/// the source.
-fn address(target: &str, from: &str, root: &str) -> Option<(String, Option<ResolutionRule>)> {
-    let target = plain_name(target.trim());
-    let target = target.trim_end_matches('/');
-    if let Some(path) = target.strip_prefix('/') {
-        let path = join(root, path);
-        let rule = ResolutionRule::FullPath;
-        return Some((without_extension(&path).to_owned(), Some(rule)));
-    }
-    let is_relative = target == ".."
-        || target.starts_with("./")
-        || target.starts_with("../")
-        || target.contains("/../");
-    if !is_relative {
-        return Some((without_extension(target).to_owned(), None));
-    }
-    let mut segments: Vec<&str> = folder_of(from)
-        .split('/')
-        .filter(|part| !part.is_empty())
-        .collect();
-    let floor = root.split('/').filter(|part| !part.is_empty()).count();
-    for segment in target.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." if segments.len() > floor => {
-                segments.pop();
-            }
-            ".." => return None,
-            name => segments.push(name),
-        }
-    }
-    let path = segments.join("/");
-    let rule = ResolutionRule::RelativePath;
-    Some((without_extension(&path).to_owned(), Some(rule)))
-}
-
-/// A uri as paths are compared: NFC, plain blanks, no leading `/`, no `.md`.
-fn plain_path(uri: &str) -> String {
-    let path = plain_name(uri.trim_start_matches('/'));
-    let length = without_extension(&path).len();
-    let mut path = path;
-    path.truncate(length);
-    path
-}
-
-/// NFC with plain blanks: Obsidian writes and reads no-break blanks as blanks, too.
-fn plain_name(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    let is_composed = is_nfc_quick(text.chars()) == unicode_normalization::IsNormalized::Yes;
-    let composed = if is_composed {
-        text.to_owned()
-    } else {
-        text.nfc().collect()
-    };
-    composed.replace(['\u{a0}', '\u{202f}'], " ")
-}
-
-/// A path without the extension of notes.
-pub(super) fn without_extension(path: &str) -> &str {
-    for extension in [".md", ".markdown"] {
-        if let Some(cut) = path.len().checked_sub(extension.len())
-            && path.is_char_boundary(cut)
-            && path[cut..].eq_ignore_ascii_case(extension)
-            && !name_of(&path[..cut]).is_empty()
-        {
-            return &path[..cut];
-        }
-    }
-    path
-}
-
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-fn join(folder: &str, name: &str) -> String {
-    if folder.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{folder}/{name}")
-    }
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder)
-        .is_some_and(|rest| rest.starts_with('/'))
-}
-
-fn ends_with_path(path: &str, target: &str) -> bool {
-    path.strip_suffix(target)
-        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 #[cfg(test)]

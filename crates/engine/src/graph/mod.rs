@@ -16,6 +16,7 @@ mod hubs;
 mod index;
 mod link_anchor;
 mod link_key;
+mod link_path;
 mod link_relation;
 mod link_resolution;
 mod linking;
