@@ -92,7 +92,7 @@ pub(crate) fn write_evidence(
     for line in highlighter.lines(&evidence.quote) {
         writeln!(out, "    {line}")?;
     }
-    if let Some(connection) = connection_line(&evidence.connections) {
+    if let Some(connection) = connection_line(evidence.rank, &evidence.connections) {
         writeln!(out, "    {}", painted(DIM, connection))?;
     }
     Ok(())
@@ -109,8 +109,8 @@ fn heading(evidence: &Evidence) -> String {
     parts.join(" › ")
 }
 
-/// `↳ named in the question: A, B; shares C with 1`
-fn connection_line(connections: &[Connection]) -> Option<String> {
+/// `↳ named in the question: A, B; shares C with 1`. What a later result shares is said there.
+fn connection_line(rank: usize, connections: &[Connection]) -> Option<String> {
     let mut parts = Vec::new();
     let named: Vec<String> = connections
         .iter()
@@ -121,11 +121,9 @@ fn connection_line(connections: &[Connection]) -> Option<String> {
         parts.push(format!("named in the question: {}", named.join(", ")));
     }
     for connection in connections {
-        if let Some(rank) = connection.through {
-            parts.push(format!(
-                "shares {} with {rank}",
-                plain_line(&connection.entity)
-            ));
+        if let Some(other) = connection.through.filter(|other| *other < rank) {
+            let entity = plain_line(&connection.entity);
+            parts.push(format!("shares {entity} with {other}"));
         }
     }
     (!parts.is_empty()).then(|| format!("↳ {}", parts.join("; ")))

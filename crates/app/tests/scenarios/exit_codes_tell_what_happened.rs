@@ -62,9 +62,11 @@ fn every_error_says_what_and_a_hint() {
 #[cfg(unix)]
 #[test]
 fn interrupting_a_run_is_130_and_harmless() {
-    let vault = Vault::with_notes(600);
+    let vault = Vault::with_notes(3000);
     let child = vault.start(&["index"]);
-    std::thread::sleep(std::time::Duration::from_millis(250));
+    while vault.writer().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     let status = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()

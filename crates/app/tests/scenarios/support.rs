@@ -69,6 +69,12 @@ impl Vault {
             .unwrap()
     }
 
+    /// What the lease of the store says of the process that writes to it.
+    pub(crate) fn writer(&self) -> Option<String> {
+        let lease = std::fs::read_to_string(self.root.join(".malha/malha.db-lease")).ok()?;
+        (!lease.is_empty()).then_some(lease)
+    }
+
     /// Indexes the vault and expects success.
     pub(crate) fn index(&self) -> Ran {
         self.malha(&["index"]).expect(0)

@@ -10,7 +10,7 @@ use crate::text::{Language, QueryTerm, Tokenizer};
 const LONGEST: usize = 320;
 
 /// Byte range of the best sentence or line of `text`: the one with most distinct words of the question,
-/// the first of equals.
+/// the first of equals. A heading says what a text is about but states nothing, so it comes last.
 pub(super) fn best_quote(
     text: &str,
     language: Language,
@@ -22,7 +22,7 @@ pub(super) fn best_quote(
         .filter(|term| !term.stop)
         .flat_map(|term| term.alternatives.iter().map(String::as_str))
         .collect();
-    let mut best = (0, 0..0);
+    let mut best = ((false, 0), 0..0);
     let mut buffer = String::new();
     for sentence in sentences(text) {
         buffer.clear();
@@ -31,8 +31,10 @@ pub(super) fn best_quote(
             .split(' ')
             .filter(|term| wanted.contains(term))
             .collect();
-        if best.1.is_empty() || found.len() > best.0 {
-            best = (found.len(), sentence);
+        let states_something = !text[sentence.clone()].starts_with('#');
+        let merit = (states_something, found.len());
+        if best.1.is_empty() || merit > best.0 {
+            best = (merit, sentence);
         }
     }
     best.1
@@ -46,7 +48,8 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     while let Some((at, c)) = chars.next() {
         let after = at + c.len_utf8();
         let ends = match c {
-            '\n' | '。' | '！' | '？' | '；' => true,
+            '\n' => line_ends_sentence(text[start..at].trim_start(), &text[after..]),
+            '。' | '！' | '？' | '；' => true,
             '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
             _ => false,
         };
@@ -57,6 +60,15 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     }
     push_trimmed(text, start..text.len(), &mut found);
     found
+}
+
+/// A line break inside a paragraph is only where an editor wrapped it: the sentence goes on.
+fn line_ends_sentence(line: &str, rest: &str) -> bool {
+    let next = rest.split('\n').next().unwrap_or_default().trim_start();
+    let starts_block = next.is_empty()
+        || next.starts_with(['#', '-', '*', '+', '|', '>', '`', '~'])
+        || next.starts_with(|c: char| c.is_ascii_digit());
+    starts_block || line.starts_with(['#', '|', '`'])
 }
 
 fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
@@ -85,6 +97,10 @@ mod tests {
         }
         check("One. Two v1.2 is out! ", &["One.", "Two v1.2 is out!"]);
         check("# Head\n\ntext", &["# Head", "text"]);
+        check("# Head\ntext", &["# Head", "text"]);
+        check("a line that\ngoes on", &["a line that\ngoes on"]);
+        check("- one\n- two\n3. three", &["- one", "- two", "3. three"]);
+        check("| a | b |\nafter", &["| a | b |", "after"]);
         check("第一句。第二句", &["第一句。", "第二句"]);
         check("  ", &[]);
         assert!(
