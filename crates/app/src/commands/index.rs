@@ -110,7 +110,7 @@ fn given_sources(args: &Args, settings: &Settings) -> anyhow::Result<Vec<SourceS
     };
     let mut sources = Vec::with_capacity(paths.len());
     for path in paths {
-        let root = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let root = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         if !root.exists() {
             let message = format!("{}: no such file or folder", path.display());
             return Err(Refusal::new(Exit::NotFound, message).into());

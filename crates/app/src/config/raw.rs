@@ -113,10 +113,8 @@ pub(super) fn read_file(path: &Path) -> Result<Raw, Refusal> {
         .map_err(|error| bad(format!("{}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start).min(text.len());
-        let line = 1 + text.as_bytes()[..start]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
+        let before = text.get(..start).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
         let reason = error.message().trim();
         bad(format!("{}:{line}: {reason}", path.display()))
             .hint("malha.example.toml lists every key with its default")
@@ -272,7 +270,7 @@ fn named<V: clap::ValueEnum>(name: &str, value: &str) -> Result<V, Refusal> {
     V::from_str(value.trim(), true).map_err(|_| {
         let names: Vec<String> = V::value_variants()
             .iter()
-            .filter_map(|variant| variant.to_possible_value())
+            .filter_map(clap::ValueEnum::to_possible_value)
             .map(|possible| possible.get_name().to_owned())
             .collect();
         bad(format!("{name}: `{value}` is none of {}", names.join(", ")))

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use malha_engine::text::{self, WordKind};
 
 use super::plain;
-use super::style::ACCENT;
+use super::style::{ACCENT, painted};
 
 /// Words of a question, to be shown in colour where a text holds them.
 pub(crate) struct Highlighter {
@@ -43,7 +43,7 @@ impl Highlighter {
         let mut shown = 0;
         for (start, end) in self.places(line) {
             out.push_str(&plain(&line[shown..start]));
-            out.push_str(&format!("{ACCENT}{}{ACCENT:#}", plain(&line[start..end])));
+            out.push_str(&painted(ACCENT, plain(&line[start..end])));
             shown = end;
         }
         out.push_str(&plain(&line[shown..]));
