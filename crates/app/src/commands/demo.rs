@@ -22,7 +22,7 @@ const SHOWN: usize = 3;
 /// links the two.
 const QUESTIONS: [&str; 3] = [
     "Onde se formou quem poliu a lente do Farol da Ponta Rasa?",
-    "Where did the skipper of the Grey Heron work before?",
+    "Which trade ruined the lungs of the Grey Heron's skipper?",
     "重抄《潮信录》的人住在哪里？",
 ];
 

@@ -10,11 +10,11 @@ const EXPECTED: [[&str; 5]; 3] = [
         "Formou-se no [[Forno da Ilha de Sarça]]",
     ],
     [
-        "Where did the skipper",
+        "Which trade ruined",
         "boats/Grey Heron.md:",
         "[[Maud Tarrant]]",
         "boats/Maud Tarrant.md:",
-        "worked for eleven years as a mirror grinder",
+        "as a mirror grinder",
     ],
     [
         "重抄",
