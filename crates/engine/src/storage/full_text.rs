@@ -11,8 +11,9 @@ use crate::Result;
 use crate::text::QueryTerm;
 use crate::types::{ChunkId, DocumentId};
 
-/// BM25 with its usual constants (`k1` 1.2, `b` 0.75); title, headings and body count alike.
-const SCORE: &str = "-bm25(chunk_fts, 1.0, 1.0, 1.0)";
+/// BM25 with its usual constants (`k1` 1.2, `b` 0.75). A word of the title counts three times: against equal
+/// weights that gives two points of recall@5 on the sets with titles and costs none elsewhere.
+const SCORE: &str = "-bm25(chunk_fts, 3.0, 1.0, 1.0)";
 /// Chunks up to which no question is too long: all of them are scored in about ten milliseconds.
 const SMALL_STORE: i64 = 16_000;
 /// Hits that are scored at most, words counted one by one, in a larger store.
