@@ -13,10 +13,10 @@ const PAGE: usize = 4096;
 fn store_file(folder: &Path) -> Vec<u8> {
     let path = folder.join("malha.db");
     let facts = folder.join("facts.tsv");
-    let lines: String = (0..2_000)
-        .map(|i| format!("Entity {i}\tUSES\tEntity {}\n", i * 7 % 2_000 + 1))
+    let lines: Vec<String> = (0..2_000)
+        .map(|i| format!("Entity {i}\tUSES\tEntity {}", i * 7 % 2_000 + 1))
         .collect();
-    std::fs::write(&facts, lines).unwrap();
+    std::fs::write(&facts, lines.join("\n")).unwrap();
     let store = Store::create_or_open(&path).unwrap();
     let lease = store.write_lease("test", Duration::ZERO).unwrap();
     let transaction = lease.transaction().unwrap();

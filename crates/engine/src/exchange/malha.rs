@@ -96,7 +96,7 @@ pub fn import_malha(
         )));
     }
     let id = transaction.namespace(namespace)?;
-    let writer = RecordWriter::new(store.connection(), id)?;
+    let mut writer = RecordWriter::new(store.connection(), id)?;
     let mut records = 0;
     loop {
         let Some((number, line)) = next()? else {

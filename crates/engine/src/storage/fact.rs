@@ -39,7 +39,8 @@ pub(crate) struct FactLine<'a> {
     pub(crate) quote: &'a str,
 }
 
-/// The relation that states the fact for the same period, made if it is not there. True when it is new.
+/// The relation that states the fact for the same period, made if it is not there. True when it is new:
+/// it then weighs what its first line will.
 pub(crate) fn ensure_fact(
     connection: &Connection,
     namespace: NamespaceId,
@@ -74,7 +75,7 @@ pub(crate) fn ensure_fact(
              VALUES (?1, ?2, ?3,
                  (SELECT coalesce(max(version), 0) + 1 FROM relation
                   WHERE source = ?1 AND target = ?2 AND type = ?3),
-                 ?4, ?5, ?6, 0, ?7, ?8, ?9, ?10, ?11, 'import')",
+                 ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, 'import')",
         )?
         .execute(params![
             source,
@@ -92,20 +93,25 @@ pub(crate) fn ensure_fact(
     Ok((RelationId(id), true))
 }
 
-/// Records that a line states the fact. False when its document states it already.
+/// Whether a line of the document states the fact already.
+pub(crate) fn states_fact(
+    connection: &Connection,
+    relation: RelationId,
+    document: DocumentId,
+) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM evidence WHERE relation = ?1 AND document = ?2 AND retracted_at IS NULL",
+        )?
+        .exists(params![relation.0, document.0])?)
+}
+
+/// Records that a line states the fact.
 pub(crate) fn add_fact_line(
     connection: &Connection,
     relation: RelationId,
     line: &FactLine<'_>,
-) -> Result<bool> {
-    let known = connection
-        .prepare_cached(
-            "SELECT 1 FROM evidence WHERE relation = ?1 AND document = ?2 AND retracted_at IS NULL",
-        )?
-        .exists(params![relation.0, line.document.0])?;
-    if known {
-        return Ok(false);
-    }
+) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO evidence (relation, document, start, end, quote) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -119,7 +125,7 @@ pub(crate) fn add_fact_line(
             line.end as i64,
             line.quote
         ])?;
-    Ok(true)
+    Ok(())
 }
 
 /// The content hash of the file of facts that was loaded as `uri`. [`Error::Usage`] when a document of

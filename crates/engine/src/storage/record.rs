@@ -4,35 +4,40 @@
 //! Columns are taken from the schema, so a column that a migration adds is exported without a
 //! change here.
 
-use rusqlite::types::{Value as SqlValue, ValueRef};
-use rusqlite::{CachedStatement, Connection, Statement};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 use serde_json::{Map, Value};
 
 use super::NamespaceId;
+use crate::Result;
 use crate::types::ChunkId;
-use crate::{Error, Result};
 
 /// What stands for a row id in a record, and how the row is found by it. `$` is the column on the
 /// way out, the parameter on the way in.
-struct Reference {
+pub(super) struct Reference {
+    pub(super) name: &'static str,
     out: &'static str,
-    back: &'static str,
+    pub(super) back: &'static str,
 }
 
 const SOURCE: Reference = Reference {
+    name: "source",
     out: "(SELECT label FROM source WHERE id = $)",
     back: "(SELECT id FROM source WHERE namespace = :namespace AND label = $)",
 };
 const ENTITY: Reference = Reference {
+    name: "entity",
     out: "(SELECT public_id FROM entity WHERE id = $)",
     back: "(SELECT id FROM entity WHERE public_id = $ AND namespace = :namespace)",
 };
 const DOCUMENT: Reference = Reference {
+    name: "document",
     out: "(SELECT uri FROM document WHERE id = $)",
     back: "(SELECT id FROM document WHERE namespace = :namespace AND uri = $ AND retracted_at IS NULL)",
 };
 /// `[uri, ordinal]`
 const CHUNK: Reference = Reference {
+    name: "chunk",
     out: "(SELECT json_array(d.uri, c.ordinal) FROM chunk c JOIN document d ON d.id = c.document
            WHERE c.id = $ AND c.retracted_at IS NULL)",
     back:
@@ -41,11 +46,13 @@ const CHUNK: Reference = Reference {
                 AND c.ordinal = $ ->> 1)",
 };
 const RELATION_TYPE: Reference = Reference {
+    name: "relation type",
     out: "(SELECT key FROM relation_type WHERE id = $)",
     back: "(SELECT id FROM relation_type WHERE namespace = :namespace AND key = $)",
 };
 /// `[source entity, target entity, type, version]`
 const RELATION: Reference = Reference {
+    name: "relation",
     out: "(SELECT json_array(a.public_id, b.public_id, t.key, r.version) FROM relation r
            JOIN entity a ON a.id = r.source JOIN entity b ON b.id = r.target
            JOIN relation_type t ON t.id = r.type WHERE r.id = $)",
@@ -57,13 +64,14 @@ const RELATION: Reference = Reference {
 };
 /// A row id of the table's own that others do not name.
 const NUMBERED: Reference = Reference {
+    name: "number",
     out: "NULL",
     back: "(SELECT coalesce(max(id), 0) + 1 FROM relation)",
 };
 
 /// One table of records.
-struct Table {
-    name: &'static str,
+pub(super) struct Table {
+    pub(super) name: &'static str,
     references: &'static [(&'static str, &'static Reference)],
     /// Columns that have no place in a record.
     without: &'static [&'static str],
@@ -79,7 +87,7 @@ const IN_SOURCE: &str =
     "EXISTS (SELECT 1 FROM source s WHERE s.id = x.source AND s.namespace = ?1)";
 
 /// In an order in which every reference is to a table before.
-const TABLES: &[Table] = &[
+pub(super) const TABLES: &[Table] = &[
     Table {
         name: "source",
         references: &[],
@@ -221,7 +229,7 @@ impl Table {
         Ok(columns.into_iter().filter(kept).collect())
     }
 
-    fn reference(&self, column: &str) -> Option<&'static Reference> {
+    pub(super) fn reference(&self, column: &str) -> Option<&'static Reference> {
         self.references
             .iter()
             .find(|(name, _)| *name == column)
@@ -251,15 +259,16 @@ impl Table {
         ))
     }
 
-    fn insert(&self, connection: &Connection) -> Result<String> {
+    /// The statement that inserts a record: a parameter for every column and one for the namespace.
+    pub(super) fn insert(&self, connection: &Connection) -> Result<String> {
         let mut names = Vec::new();
         let mut values = Vec::new();
         for column in self.columns(connection)? {
             let parameter = format!(":{}", column.name);
             values.push(match self.reference(&column.name) {
-                Some(reference) => reference.back.replace('$', &parameter),
-                None if column.is_blob => format!("unhex({parameter})"),
-                None => parameter,
+                Some(reference) if reference.is_numbered() => reference.back.to_owned(),
+                _ if column.is_blob => format!("unhex({parameter})"),
+                _ => parameter,
             });
             names.push(format!("\"{}\"", column.name));
         }
@@ -273,6 +282,16 @@ impl Table {
             names.join(", "),
             values.join(", ")
         ))
+    }
+}
+
+impl Reference {
+    fn is_numbered(&self) -> bool {
+        self.name == NUMBERED.name
+    }
+
+    fn is_list(&self) -> bool {
+        self.out.contains("json_array")
     }
 }
 
@@ -290,9 +309,7 @@ pub(crate) fn for_each_record(
         while let Some(row) = rows.next()? {
             let mut record = Map::new();
             for (column, name) in names.iter().enumerate() {
-                let is_list = table
-                    .reference(name)
-                    .is_some_and(|reference| reference.out.contains("json_array"));
+                let is_list = table.reference(name).is_some_and(Reference::is_list);
                 match row.get_ref(column)? {
                     ValueRef::Null => {}
                     ValueRef::Text(text) if is_list => {
@@ -369,109 +386,4 @@ pub(crate) fn has_content(connection: &Connection, namespace: NamespaceId) -> Re
              UNION ALL SELECT 1 FROM document WHERE namespace = ?1",
         )?
         .exists([namespace.0])?)
-}
-
-/// Turns records back into rows of one namespace.
-pub(crate) struct RecordWriter<'connection> {
-    connection: &'connection Connection,
-    namespace: NamespaceId,
-    inserts: Vec<(&'static str, String)>,
-}
-
-impl<'connection> RecordWriter<'connection> {
-    pub(crate) fn new(connection: &'connection Connection, namespace: NamespaceId) -> Result<Self> {
-        let inserts = TABLES
-            .iter()
-            .map(|table| Ok((table.name, table.insert(connection)?)))
-            .collect::<Result<_>>()?;
-        Ok(Self {
-            connection,
-            namespace,
-            inserts,
-        })
-    }
-
-    /// Inserts a record. What is wrong with it is said in words for the user.
-    pub(crate) fn insert(
-        &self,
-        table: &str,
-        record: &Map<String, Value>,
-    ) -> Result<(), RecordError> {
-        let Some((_, sql)) = self.inserts.iter().find(|(name, _)| *name == table) else {
-            return Err(RecordError::Unusable(format!("unknown record {table:?}")));
-        };
-        let mut statement = self.connection.prepare_cached(sql).map_err(Error::from)?;
-        bind(&mut statement, self.namespace, record)?;
-        match statement.raw_execute() {
-            Ok(_) => Ok(()),
-            Err(error)
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
-            {
-                Err(RecordError::Unusable(format!(
-                    "this {table} refers to something that is not in the file, or stands there \
-                     twice, or lacks a value ({error})"
-                )))
-            }
-            Err(error) => Err(RecordError::Failed(error.into())),
-        }
-    }
-}
-
-/// Why a record did not become a row.
-#[derive(Debug)]
-pub(crate) enum RecordError {
-    /// The record is not usable; why.
-    Unusable(String),
-    /// The store failed.
-    Failed(Error),
-}
-
-impl From<Error> for RecordError {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-fn bind(
-    statement: &mut CachedStatement<'_>,
-    namespace: NamespaceId,
-    record: &Map<String, Value>,
-) -> Result<(), RecordError> {
-    for index in 1..=statement.parameter_count() {
-        let value = match parameter(statement, index) {
-            "namespace" => SqlValue::Integer(namespace.0),
-            name => to_sql(record.get(name).unwrap_or(&Value::Null)),
-        };
-        statement
-            .raw_bind_parameter(index, value)
-            .map_err(Error::from)?;
-    }
-    let unknown = record
-        .keys()
-        .find(|&key| (1..=statement.parameter_count()).all(|i| parameter(statement, i) != key));
-    match unknown {
-        None => Ok(()),
-        Some(key) => Err(RecordError::Unusable(format!(
-            "unknown field {key:?}; it was written by a newer malha"
-        ))),
-    }
-}
-
-fn parameter<'a>(statement: &'a Statement<'_>, index: usize) -> &'a str {
-    statement
-        .parameter_name(index)
-        .map_or("", |name| name.trim_start_matches(':'))
-}
-
-fn to_sql(value: &Value) -> SqlValue {
-    match value {
-        Value::Null => SqlValue::Null,
-        Value::Bool(flag) => SqlValue::Integer(i64::from(*flag)),
-        Value::Number(number) => match number.as_i64() {
-            Some(integer) => SqlValue::Integer(integer),
-            None => SqlValue::Real(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        Value::String(text) => SqlValue::Text(text.clone()),
-        list => SqlValue::Text(list.to_string()),
-    }
 }

@@ -149,7 +149,7 @@ struct Loader<'a> {
     title: &'a str,
     content_hash: &'a [u8],
     allow_self_loops: bool,
-    /// Relations that lost or gained a line.
+    /// Relations that lost a line, or gained one besides their first.
     touched: BTreeSet<RelationId>,
     /// The file's document, and one for each source that its lines name.
     documents: FxHashMap<Option<String>, (DocumentId, String)>,
@@ -280,13 +280,16 @@ impl Loader<'_> {
             end: place.end,
             quote: cut(place.text, LONGEST_QUOTE),
         };
-        self.report.relations_added += usize::from(new);
-        if storage::add_fact_line(self.connection, relation, &quote)? {
+        if !new {
+            if storage::states_fact(self.connection, relation, document)? {
+                self.report.repeated += 1;
+                return Ok(Ok(()));
+            }
             self.touched.insert(relation);
-            self.report.facts += 1;
-        } else {
-            self.report.repeated += 1;
         }
+        storage::add_fact_line(self.connection, relation, &quote)?;
+        self.report.relations_added += usize::from(new);
+        self.report.facts += 1;
         Ok(Ok(()))
     }
 
