@@ -55,6 +55,7 @@ fn an_impatient_writer_is_told_who_writes() {
         assert!(started.elapsed() < Duration::from_mins(1), "never wrote");
         if vault.writer().is_some() {
             signal("-STOP");
+            std::thread::sleep(Duration::from_millis(100));
             // Stopped between two leases? Then on to the next one.
             if vault.writer().is_some() {
                 break;
