@@ -1,4 +1,4 @@
-//! The oracle of every k-hop walk: one recursive query over the tables of "GraphRAG do Zero" (text ids, one
+//! The oracle of every k-hop walk: one recursive query over the tables of "`GraphRAG` do Zero" (text ids, one
 //! row an edge), whose way of walking is quoted here as test input.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! The main invariant: after any sequence of edits the store holds what a fresh index of the final files holds.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 
 use malha_engine::types::{Mode, SearchRequest};
@@ -133,9 +134,15 @@ fn rows(random: &mut Random) -> String {
             "Mercury (metal)",
             "",
         ]);
-        text.push_str(&format!("{title},\"{}\"\n", random.pick(SENTENCES)));
+        writeln!(text, "{title},\"{}\"", random.pick(SENTENCES)).unwrap();
     }
     text
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path)
+        .extension()
+        .is_some_and(|found| found == extension)
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -159,10 +166,10 @@ fn edit(
             bin.push((path.clone(), text));
             format!("delete {path}")
         }
-        (1, Some(path)) if !path.ends_with(".csv") => {
+        (1, Some(path)) if !has_extension(&path, "csv") => {
             let to = random.pick(&["moved/", "people/", ""]).to_owned()
                 + random.pick(&["Moved.md", "Bruno.md", "Harbour.md", "New Name.md"]);
-            if files.contains_key(&to) || path.ends_with(".png") {
+            if files.contains_key(&to) || has_extension(&path, "png") {
                 return "nothing".to_owned();
             }
             let text = files.remove(&path).unwrap();
@@ -183,7 +190,7 @@ fn edit(
             files.insert(path.to_owned(), "PNG".to_owned());
             format!("attach {path}")
         }
-        (4, Some(path)) if path.ends_with(".md") => {
+        (4, Some(path)) if has_extension(&path, "md") => {
             let text = format!(
                 "{}\n{} {}\n",
                 files[&path],
@@ -196,7 +203,7 @@ fn edit(
         }
         _ => {
             let path = random.pick(PATHS);
-            let text = if path.ends_with(".csv") {
+            let text = if has_extension(path, "csv") {
                 rows(random)
             } else {
                 note(random)
