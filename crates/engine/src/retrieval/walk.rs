@@ -152,7 +152,8 @@ impl Walk<'_> {
                 out.push((self.chunks + entity, weight));
             }
         }
-        if let Some(entity) = title {
+        // A title that nothing else leads to would only send the mass back.
+        if let Some(entity) = title.filter(|&entity| self.degree(self.chunks + entity) > 1) {
             let weight = self.title_weight(
                 title_count,
                 self.index.specificity(entity),
