@@ -5,6 +5,7 @@ mod engine;
 mod error;
 pub mod exchange;
 pub mod graph;
+mod loading;
 mod pipeline;
 pub mod retrieval;
 pub mod sources;
@@ -12,5 +13,6 @@ pub mod storage;
 pub mod text;
 pub mod types;
 
-pub use engine::{DocumentInput, Engine, EngineConfig, Progress, SourceSpec, Stage};
+pub use engine::Engine;
 pub use error::{Error, Result};
+pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

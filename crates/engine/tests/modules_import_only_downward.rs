@@ -10,6 +10,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Text, &["text"]),
     (Layer::Storage, &["storage"]),
     (Layer::Stage, &["sources", "chunking", "graph"]),
+    (Layer::Loading, &["loading"]),
     (Layer::Operation, &["pipeline", "retrieval", "exchange"]),
     (Layer::Door, &["engine"]),
 ];
@@ -20,6 +21,7 @@ enum Layer {
     Text,
     Storage,
     Stage,
+    Loading,
     Operation,
     Door,
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::Result;
 use crate::graph::{Appended, Graph, GraphDelta, SnapshotFiles};
-use crate::storage::{self, Store};
+use crate::loading;
+use crate::storage::Store;
 
 /// The graph of `generation`, from the snapshot files or from the rows.
 pub(super) fn load_or_build(store: &Store, namespace: i64, generation: u64) -> Result<Graph> {
@@ -15,7 +16,7 @@ pub(super) fn load_or_build(store: &Store, namespace: i64, generation: u64) -> R
             Err(reason) => tracing::debug!(%reason, "the graph is built from the store"),
         }
     }
-    let graph = storage::build_graph(store.connection(), namespace, generation)?;
+    let graph = loading::build_graph(store.connection(), namespace, generation)?;
     if let Some(files) = files.filter(|_| !store.is_read_only()) {
         save(&files, &graph);
     }

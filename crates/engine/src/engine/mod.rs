@@ -1,23 +1,20 @@
 //! The front door: one store, its indexing runs and its questions.
 
 mod cache;
-mod config;
 mod explore;
-mod progress;
 mod transfer;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use self::config::{DocumentInput, EngineConfig, SourceSpec};
-pub use self::progress::{Progress, Stage};
 use crate::graph::{Graph, Moment};
 use crate::pipeline::{self, GraphChange, Indexed, Job};
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verification};
 use crate::types::{
-    Clock, EntityView, IngestReport, Issue, Namespace, NeighborRequest, Neighborhood, OpenLink,
-    PathView, SearchRequest, SearchResponse, SqlRows, Stats, SystemClock,
+    Clock, DocumentInput, EngineConfig, EntityView, IngestReport, Issue, Namespace,
+    NeighborRequest, Neighborhood, OpenLink, PathView, Progress, SearchRequest, SearchResponse,
+    SourceSpec, SqlRows, Stage, Stats, SystemClock,
 };
 use crate::{Error, Result};
 

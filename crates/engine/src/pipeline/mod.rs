@@ -21,13 +21,13 @@ use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
 use self::scan::{Plan, Removed};
 pub(crate) use self::scan::{count_stale, known_sources};
 use crate::chunking::{ChunkOptions, ChunkUnit};
-use crate::engine::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};
 use crate::graph::GraphDelta;
+use crate::loading;
 use crate::storage::{self, Store, WriteLease};
 use crate::text::Tokenizer;
 use crate::types::{
-    ChunkId, Clock, DocumentId, EntityId, IngestReport, LinkConvention, Namespace, RelationId,
-    Timestamp,
+    ChunkId, Clock, DocumentId, DocumentInput, EngineConfig, EntityId, IngestReport,
+    LinkConvention, Namespace, Progress, RelationId, SourceSpec, Stage, Timestamp,
 };
 use crate::{Error, Result};
 
@@ -236,7 +236,7 @@ fn graph_delta(
         ..GraphDelta::default()
     };
     let documents = changes.documents.union(&changes.moved_documents).copied();
-    storage::fill_delta(
+    loading::fill_delta(
         connection,
         &mut delta,
         changes.touched_entities.iter().copied(),

@@ -11,12 +11,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::title::last_segment;
 use super::{Changes, Scope};
 use crate::Result;
-use crate::engine::Progress;
 use crate::graph::names::{discover, is_vocabulary};
 use crate::graph::vocabulary::{NameMatch, Vocabulary, find_names};
-use crate::storage::{self, ChunkText, StoredNames};
+use crate::loading::StoredNames;
+use crate::storage::{self, ChunkText};
 use crate::text::{Language, fold, query_terms, squash};
-use crate::types::{Alias, AliasSource, ChunkId, EntityId, EntityKind, Mention, MentionHow};
+use crate::types::{
+    Alias, AliasSource, ChunkId, EntityId, EntityKind, Mention, MentionHow, Progress,
+};
 
 /// Chunks that are read and matched at a time in a large run.
 const BLOCK: usize = 4096;

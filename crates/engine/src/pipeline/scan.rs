@@ -8,10 +8,9 @@ use rusqlite::Connection;
 use super::links::keys_of_uri;
 use super::prepare::{Candidate, Content, Prepared};
 use super::{Job, PIPELINE_VERSION, Scope};
-use crate::engine::{DocumentInput, SourceSpec};
 use crate::sources::{ReadOptions, SourceFile, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
-use crate::types::{IngestReport, LinkConvention, Skipped};
+use crate::types::{DocumentInput, IngestReport, LinkConvention, Skipped, SourceSpec};
 use crate::{Error, Result};
 
 /// Root of a source whose documents are handed over in memory.

@@ -13,7 +13,8 @@ use super::recipe::{LinkExpansion, Recipe};
 use crate::Result;
 use crate::graph::vocabulary::find_names;
 use crate::graph::{AliasTable, Graph, Moment};
-use crate::storage::{self, StoredNames};
+use crate::loading::StoredNames;
+use crate::storage;
 use crate::text::{Language, QueryTerm, fold, query_terms};
 use crate::types::{
     self, ChunkId, DocumentId, EntityId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,

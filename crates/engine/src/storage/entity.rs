@@ -3,7 +3,6 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Result;
-use crate::graph::vocabulary::{Known, NameLookup};
 use crate::types::{Alias, AliasSource, EntityId, EntityKind, PublicId, Timestamp};
 
 /// An entity's row.
@@ -212,28 +211,23 @@ pub(crate) fn form_has_owner(
         .exists(params![namespace, folded])?)
 }
 
-/// The folded forms of the alias table as known names.
-pub(crate) struct StoredNames<'a> {
-    pub connection: &'a Connection,
-    pub namespace: i64,
-}
-
-impl NameLookup for StoredNames<'_> {
-    type Error = crate::Error;
-
-    fn lookup(&mut self, prefix: &str) -> Result<Known> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT DISTINCT folded FROM alias WHERE namespace = ?1 AND folded >= ?2 ORDER BY folded LIMIT 2",
-        )?;
-        let mut rows = statement.query(params![self.namespace, prefix])?;
-        let mut known = Known::default();
-        while let Some(row) = rows.next()? {
-            let folded = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            known.name |= folded == prefix;
-            known.longer |= folded.len() > prefix.len() && folded.starts_with(prefix);
-        }
-        Ok(known)
+/// Whether `prefix` is a folded form, and whether forms start with it and go on.
+pub(crate) fn forms_from(
+    connection: &Connection,
+    namespace: i64,
+    prefix: &str,
+) -> Result<(bool, bool)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT folded FROM alias WHERE namespace = ?1 AND folded >= ?2 ORDER BY folded LIMIT 2",
+    )?;
+    let mut rows = statement.query(params![namespace, prefix])?;
+    let (mut is_form, mut goes_on) = (false, false);
+    while let Some(row) = rows.next()? {
+        let folded = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        is_form |= folded == prefix;
+        goes_on |= folded.len() > prefix.len() && folded.starts_with(prefix);
     }
+    Ok((is_form, goes_on))
 }
 
 /// The folded forms that entities other than discovered names bear, sorted.

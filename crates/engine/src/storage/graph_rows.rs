@@ -1,9 +1,8 @@
 //! The rows a graph is built from.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Result;
-use crate::graph::{ChunkRow, DocumentRow, Graph, GraphBuilder, GraphDelta, RelationRow, Window};
 use crate::types::{
     ChunkId, DocumentId, EntityId, Mention, MentionHow, RelationId, RelationTypeId, Timestamp,
 };
@@ -13,46 +12,68 @@ const IN_GRAPH: &str =
     "(retracted_at IS NULL OR EXISTS (SELECT 1 FROM relation WHERE source = entity.id)
     OR EXISTS (SELECT 1 FROM relation WHERE target = entity.id))";
 
-/// Builds the graph of a namespace from nothing.
-pub(crate) fn build_graph(
-    connection: &Connection,
-    namespace: i64,
-    generation: u64,
-) -> Result<Graph> {
+/// A relation version with its four times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StoredRelation {
+    pub id: RelationId,
+    pub source: EntityId,
+    pub target: EntityId,
+    pub kind: RelationTypeId,
+    pub weight: f64,
+    pub valid_from: Option<Timestamp>,
+    pub valid_to: Option<Timestamp>,
+    pub recorded_at: Timestamp,
+    pub retracted_at: Option<Timestamp>,
+}
+
+/// The entities of a namespace that belong to its graph, by row id.
+pub(crate) fn graph_entities(connection: &Connection, namespace: i64) -> Result<Vec<EntityId>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id FROM entity WHERE namespace = ?1 AND {IN_GRAPH} ORDER BY id"
     ))?;
-    let entities = statement
-        .query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let rows = statement.query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether an entity belongs to its namespace's graph.
+pub(crate) fn is_in_graph(connection: &Connection, id: EntityId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT 1 FROM entity WHERE id = ?1 AND {IN_GRAPH}"
+        ))?
+        .exists([id.0])?)
+}
+
+/// The current documents with the entities that stand for them, by row id.
+pub(crate) fn graph_documents(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<(DocumentId, EntityId)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, entity FROM document WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY id",
     )?;
-    let documents = statement
-        .query_map([namespace], |row| {
-            Ok(DocumentRow {
-                id: DocumentId(row.get(0)?),
-                title: Some(EntityId(row.get(1)?)),
-            })
-        })?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut builder = GraphBuilder::new(generation, entities, documents);
-    add_relations(connection, namespace, &mut builder)?;
-    add_chunks(connection, namespace, &mut builder)?;
-    let (graph, dangling) = builder.build();
-    if dangling != crate::graph::Dangling::default() {
-        tracing::debug!(
-            ?dangling,
-            "rows that point to what is not current were left out of the graph"
-        );
-    }
-    Ok(graph)
+    let rows = statement.query_map([namespace], |row| {
+        Ok((DocumentId(row.get(0)?), EntityId(row.get(1)?)))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn add_relations(
+/// The entity of a document; `None` when the document is not current.
+pub(crate) fn entity_of_current_document(
+    connection: &Connection,
+    id: DocumentId,
+) -> Result<Option<EntityId>> {
+    Ok(connection
+        .prepare_cached("SELECT entity FROM document WHERE id = ?1 AND retracted_at IS NULL")?
+        .query_row([id.0], |row| Ok(EntityId(row.get(0)?)))
+        .optional()?)
+}
+
+/// Calls `each` with every relation version of a namespace.
+pub(crate) fn for_each_relation(
     connection: &Connection,
     namespace: i64,
-    builder: &mut GraphBuilder,
+    mut each: impl FnMut(&StoredRelation),
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
@@ -60,24 +81,46 @@ fn add_relations(
     )?;
     let mut rows = statement.query([namespace])?;
     while let Some(row) = rows.next()? {
-        builder.relation(&relation_row(row)?);
+        each(&read_relation(row)?);
     }
     Ok(())
 }
 
-fn relation_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RelationRow> {
+/// A relation version.
+pub(crate) fn stored_relation(
+    connection: &Connection,
+    id: RelationId,
+) -> Result<Option<StoredRelation>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
+             FROM relation WHERE id = ?1",
+        )?
+        .query_row([id.0], read_relation)
+        .optional()?)
+}
+
+fn read_relation(row: &Row<'_>) -> rusqlite::Result<StoredRelation> {
     let time = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp));
-    Ok(RelationRow {
+    Ok(StoredRelation {
         id: RelationId(row.get(0)?),
         source: EntityId(row.get(1)?),
         target: EntityId(row.get(2)?),
-        relation_type: RelationTypeId(row.get(3)?),
-        weight: row.get::<_, f64>(4)? as f32,
-        window: Window::new(time(5)?, time(6)?, Timestamp(row.get(7)?), time(8)?),
+        kind: RelationTypeId(row.get(3)?),
+        weight: row.get(4)?,
+        valid_from: time(5)?,
+        valid_to: time(6)?,
+        recorded_at: Timestamp(row.get(7)?),
+        retracted_at: time(8)?,
     })
 }
 
-fn add_chunks(connection: &Connection, namespace: i64, builder: &mut GraphBuilder) -> Result<()> {
+/// Calls `each` with every current chunk of a namespace, by row id: document, ordinal, mentions.
+pub(crate) fn for_each_chunk(
+    connection: &Connection,
+    namespace: i64,
+    mut each: impl FnMut(ChunkId, DocumentId, u32, &[Mention]),
+) -> Result<()> {
     let mut chunks = connection.prepare_cached(
         "SELECT c.id, c.document, c.ordinal FROM chunk c JOIN document d ON d.id = c.document
          WHERE c.retracted_at IS NULL AND d.namespace = ?1 ORDER BY c.id",
@@ -100,84 +143,17 @@ fn add_chunks(connection: &Connection, namespace: i64, builder: &mut GraphBuilde
             }
             next = next_mention(&mut mention_rows)?;
         }
-        let document = DocumentId(row.get(1)?);
         let ordinal = row.get::<_, i64>(2)? as u32;
-        builder.chunk(&ChunkRow::new(id, document, ordinal, &of_chunk));
+        each(id, DocumentId(row.get(1)?), ordinal, &of_chunk);
     }
     Ok(())
 }
 
-fn next_mention(rows: &mut rusqlite::Rows<'_>) -> Result<Option<Mention>> {
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    Ok(Some(read_mention(row)?))
-}
-
-fn read_mention(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mention> {
-    Ok(Mention {
-        chunk: ChunkId(row.get(0)?),
-        start: row.get(1)?,
-        end: row.get(2)?,
-        entity: EntityId(row.get(3)?),
-        how: MentionHow::parse(row.get_ref(4)?.as_str()?).unwrap_or(MentionHow::Name),
-    })
-}
-
-/// Fills a delta with the present rows of these ids, and with the ids of those that are not current any more.
-pub(crate) fn fill_delta(
+/// A chunk's document, ordinal and mentions; `None` when it is not current.
+pub(crate) fn graph_chunk(
     connection: &Connection,
-    delta: &mut GraphDelta,
-    entities: impl Iterator<Item = EntityId>,
-    documents: impl Iterator<Item = DocumentId>,
-    chunks: impl Iterator<Item = ChunkId>,
-    relations: impl Iterator<Item = RelationId>,
-) -> Result<()> {
-    let mut is_current = connection.prepare_cached(&format!(
-        "SELECT 1 FROM entity WHERE id = ?1 AND {IN_GRAPH}"
-    ))?;
-    for id in entities {
-        if is_current.exists([id.0])? {
-            delta.entities.push(id);
-        } else {
-            delta.removed_entities.push(id);
-        }
-    }
-    let mut title = connection
-        .prepare_cached("SELECT entity FROM document WHERE id = ?1 AND retracted_at IS NULL")?;
-    for id in documents {
-        match title
-            .query_row([id.0], |row| Ok(EntityId(row.get(0)?)))
-            .optional()?
-        {
-            Some(title) => delta.documents.push(DocumentRow {
-                id,
-                title: Some(title),
-            }),
-            None => delta.removed_documents.push(id),
-        }
-    }
-    for id in chunks {
-        match graph_chunk(connection, id)? {
-            Some(row) => delta.chunks.push(row),
-            None => delta.removed_chunks.push(id),
-        }
-    }
-    let mut relation = connection.prepare_cached(
-        "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
-         FROM relation WHERE id = ?1",
-    )?;
-    for id in relations {
-        match relation.query_row([id.0], relation_row).optional()? {
-            Some(row) => delta.relations.push(row),
-            None => delta.removed_relations.push(id),
-        }
-    }
-    Ok(())
-}
-
-/// A current chunk as a graph row; `None` when it is not current.
-fn graph_chunk(connection: &Connection, id: ChunkId) -> Result<Option<ChunkRow>> {
+    id: ChunkId,
+) -> Result<Option<(DocumentId, u32, Vec<Mention>)>> {
     let Some((document, ordinal)) = connection
         .prepare_cached(
             "SELECT document, ordinal FROM chunk WHERE id = ?1 AND retracted_at IS NULL",
@@ -191,8 +167,27 @@ fn graph_chunk(connection: &Connection, id: ChunkId) -> Result<Option<ChunkRow>>
     };
     let mut statement = connection
         .prepare_cached("SELECT chunk, start, end, entity, how FROM mention WHERE chunk = ?1")?;
-    let mentions = statement
-        .query_map(params![id.0], read_mention)?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(Some(ChunkRow::new(id, document, ordinal, &mentions)))
+    let mentions = statement.query_map(params![id.0], read_mention)?;
+    Ok(Some((
+        document,
+        ordinal,
+        mentions.collect::<rusqlite::Result<_>>()?,
+    )))
+}
+
+fn next_mention(rows: &mut rusqlite::Rows<'_>) -> Result<Option<Mention>> {
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    Ok(Some(read_mention(row)?))
+}
+
+fn read_mention(row: &Row<'_>) -> rusqlite::Result<Mention> {
+    Ok(Mention {
+        chunk: ChunkId(row.get(0)?),
+        start: row.get(1)?,
+        end: row.get(2)?,
+        entity: EntityId(row.get(3)?),
+        how: MentionHow::parse(row.get_ref(4)?.as_str()?).unwrap_or(MentionHow::Name),
+    })
 }

@@ -31,9 +31,11 @@ mod ids;
 mod link;
 mod mention;
 mod namespace;
+mod progress;
 mod relation;
 mod report;
 mod search;
+mod settings;
 mod stats;
 mod time;
 
@@ -52,11 +54,13 @@ pub(crate) use link::scheme;
 pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
 pub use mention::{Mention, MentionHow};
 pub use namespace::Namespace;
+pub use progress::{Progress, Stage};
 pub use relation::Relation;
 pub use report::{IngestReport, ItemFailure};
 pub use search::{
     Connection, EntryEntity, Evidence, Lane, LaneRecord, LaneStatus, Mode, SearchRequest,
     SearchResponse,
 };
+pub use settings::{DocumentInput, EngineConfig, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, SystemClock, Timestamp, ValidDate};

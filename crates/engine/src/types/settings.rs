@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::types::LinkConvention;
+use super::LinkConvention;
 
 /// Checked settings of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
