@@ -23,7 +23,7 @@ pub(crate) fn build_graph(
         .collect();
     let mut builder = GraphBuilder::new(generation, entities, documents);
     storage::for_each_relation(connection, namespace, |relation| {
-        builder.relation(&relation_row(relation))
+        builder.relation(&relation_row(relation));
     })?;
     storage::for_each_chunk(connection, namespace, |id, document, ordinal, mentions| {
         builder.chunk(&ChunkRow::new(id, document, ordinal, mentions));
