@@ -7,6 +7,7 @@ mod generate;
 mod index;
 mod khop;
 mod memory;
+mod pagerank;
 mod planted;
 mod process;
 mod reindex;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Cold(cold::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
+    /// Rank a large graph from a few of its nodes
+    Pagerank(pagerank::Args),
     /// Save and load the snapshot of a large graph
     Snapshot(snapshot::Args),
     /// Peak memory of indexing and of searching, each in a process of its own
@@ -48,6 +51,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Search(args) => search::run(&args, settings),
         Command::Cold(args) => cold::run(&args, settings),
         Command::Khop(args) => khop::run(&args),
+        Command::Pagerank(args) => pagerank::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Memory(args) => memory::run(&args),
     };
