@@ -62,7 +62,7 @@ impl Default for GraphRecipe {
             to_title: 2.5,
             from_title: 1.0,
             shared_name: 1.0,
-            keyword_rank: 1.5,
+            keyword_rank: 2.25,
         }
     }
 }
