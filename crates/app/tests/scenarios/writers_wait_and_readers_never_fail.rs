@@ -44,6 +44,8 @@ fn writers_wait_and_readers_never_fail() {
 #[test]
 fn an_impatient_writer_is_told_who_writes() {
     let vault = Vault::with_notes(2000);
+    // A store that is only just being made has no readers yet.
+    vault.malha(&["init"]).expect(0);
     let mut holder = vault.start(&["index"]);
     let process = holder.id().to_string();
     let signal = |name: &str| {
