@@ -50,6 +50,13 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
         let ends = match c {
             '\n' => line_ends_sentence(text[start..at].trim_start(), &text[after..]),
             '。' | '！' | '？' | '；' => true,
+            '.' if text[start..at]
+                .trim()
+                .bytes()
+                .all(|byte| byte.is_ascii_digit()) =>
+            {
+                false
+            }
             '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
             _ => false,
         };
