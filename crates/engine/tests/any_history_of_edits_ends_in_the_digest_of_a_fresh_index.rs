@@ -1,9 +1,4 @@
 //! The main invariant: after any sequence of edits the store holds what a fresh index of the final files holds.
-#![expect(
-    clippy::case_sensitive_file_extension_comparisons,
-    reason = "the paths are made up here, in lower case"
-)]
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
