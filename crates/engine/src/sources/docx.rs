@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::document_date::date_stated;
 use super::encoding::decode;
 use super::extracted::{Gap, TextBuilder};
 use super::relative_link::relative_link;
@@ -35,7 +36,7 @@ pub(super) fn read_docx(bytes: &[u8], uri: &str) -> Result<ParsedDocument, Strin
             None
         })
     };
-    let styles = optional(beside("styles.xml")).map(|xml| heading_styles(&xml));
+    let styles = optional(beside("styles.xml")).map(|xml| read_styles(&xml));
     let links = optional(beside(&format!("_rels/{name}.rels"))).map(|xml| link_targets(&xml));
     let notes = [beside("footnotes.xml"), beside("endnotes.xml")].map(&mut optional);
     let title = optional("docProps/core.xml".to_owned()).and_then(|xml| text_of(&xml, "title"));
@@ -55,7 +56,11 @@ pub(super) fn read_docx(bytes: &[u8], uri: &str) -> Result<ParsedDocument, Strin
         .or_else(|| builder.first_heading())
         .unwrap_or_else(|| file_stem(uri))
         .to_owned();
-    Ok(builder.document(DocumentKind::Docx, title, warnings))
+    // The date in its properties is often that of the template it was made from.
+    Ok(ParsedDocument {
+        date: date_stated(None, uri),
+        ..builder.document(DocumentKind::Docx, title, warnings)
+    })
 }
 
 /// The part that the package names as its document; writers other than Word name it freely.
@@ -79,12 +84,20 @@ fn part(archive: &mut ZipArchive<'_>, name: &str) -> Result<Option<String>, Stri
         return Ok(None);
     };
     let decoded = decode(&content?).map_err(|reason| format!("{name}: {reason}"))?;
-    Ok(Some(decoded.text))
+    Ok(Some(decoded.without_mark()))
 }
 
-/// Style id to heading level, for the styles that are headings.
-fn heading_styles(xml: &str) -> BTreeMap<String, u8> {
-    let mut levels: BTreeMap<String, u8> = BTreeMap::new();
+/// What a paragraph style makes of its paragraphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// A heading of this level.
+    Heading(u8),
+    ListItem,
+}
+
+/// Style id to what it makes, for the styles that matter.
+fn read_styles(xml: &str) -> BTreeMap<String, Style> {
+    let mut styles: BTreeMap<String, Style> = BTreeMap::new();
     let mut parents: BTreeMap<String, String> = BTreeMap::new();
     let mut current = String::new();
     for event in events(xml) {
@@ -99,7 +112,7 @@ fn heading_styles(xml: &str) -> BTreeMap<String, u8> {
                     _ => (name == "title").then_some(1),
                 };
                 if let Some(level) = level {
-                    levels.insert(current.clone(), level);
+                    styles.insert(current.clone(), Style::Heading(level));
                 }
             }
             "w:basedon" => {
@@ -107,25 +120,29 @@ fn heading_styles(xml: &str) -> BTreeMap<String, u8> {
             }
             "w:outlinelvl" => {
                 if let Some(level) = outline_level(&tag) {
-                    levels.entry(current.clone()).or_insert(level);
+                    styles.insert(current.clone(), Style::Heading(level));
                 }
+            }
+            // Numbered headings are headings.
+            "w:numpr" => {
+                styles.entry(current.clone()).or_insert(Style::ListItem);
             }
             _ => {}
         }
     }
-    let inherited: Vec<(String, u8)> = parents
+    let inherited: Vec<(String, Style)> = parents
         .keys()
-        .filter(|style| !levels.contains_key(*style))
+        .filter(|style| !styles.contains_key(*style))
         .filter_map(|style| {
             let chain = std::iter::successors(Some(style), |style| parents.get(*style));
-            let level = chain
+            let found = chain
                 .take(MAX_STYLE_CHAIN)
-                .find_map(|style| levels.get(style))?;
-            Some((style.clone(), *level))
+                .find_map(|style| styles.get(style))?;
+            Some((style.clone(), *found))
         })
         .collect();
-    levels.extend(inherited);
-    levels
+    styles.extend(inherited);
+    styles
 }
 
 /// Levels are counted from 0; 9 means body text.
@@ -152,7 +169,7 @@ fn link_targets(xml: &str) -> BTreeMap<String, String> {
 
 #[derive(Default)]
 struct Reader {
-    styles: BTreeMap<String, u8>,
+    styles: BTreeMap<String, Style>,
     links: BTreeMap<String, String>,
     builder: TextBuilder,
     paragraph: Paragraph,
@@ -205,7 +222,11 @@ impl Reader {
             }
             "w:pstyle" => {
                 let style = tag.attribute("w:val").unwrap_or_default();
-                self.paragraph.heading = self.styles.get(&style).copied();
+                match self.styles.get(&style) {
+                    Some(Style::Heading(level)) => self.paragraph.heading = Some(*level),
+                    Some(Style::ListItem) => self.paragraph.list = Some(0),
+                    None => {}
+                }
             }
             "w:outlinelvl" => self.paragraph.heading = outline_level(tag),
             "w:numpr" => self.paragraph.list = Some(0),
@@ -215,6 +236,7 @@ impl Reader {
             }
             "w:t" | "m:t" => self.is_text = true,
             "w:tab" | "w:ptab" if self.paragraph.has_text => self.builder.gap(Gap::Space),
+            "w:br" | "w:cr" if self.tables > 0 => self.builder.gap(Gap::Space),
             "w:br" | "w:cr" => self.builder.gap(Gap::Line),
             "w:nobreakhyphen" => self.text("-"),
             "w:hyperlink" => {
@@ -295,6 +317,7 @@ mod tests {
         <w:style w:styleId="Ttulo1"><w:name w:val="heading 1"/></w:style>
         <w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="Ttulo2"/></w:style>
         <w:style w:styleId="Ttulo2"><w:name w:val="Heading 2"/></w:style>
+        <w:style w:styleId="Bullet"><w:pPr><w:numPr/></w:pPr></w:style>
         <w:style w:styleId="Loop"><w:basedOn w:val="Loop"/></w:style></w:styles>"#;
     const LINKS: &str = r#"<Relationships>
         <Relationship Id="r1" Type="http://x/hyperlink" Target="other%20file.docx"/>
@@ -337,10 +360,16 @@ mod tests {
             paragraph("", "after")
         );
         check(&list, "- one\n  - deep\n\nafter");
+        let styled = format!(
+            "{}{}",
+            paragraph("Bullet", "one"),
+            paragraph("Bullet", "two")
+        );
+        check(&styled, "- one\n- two");
         let cell = |text: &str| format!("<w:tc>{0}</w:tc>", paragraph("", text));
         let row = |a: &str, b: &str| format!("<w:tr>{}{}</w:tr>", cell(a), cell(b));
-        let table = format!("x<w:tbl>{}{}</w:tbl>", row("a", "b"), row("", "d"));
-        check(&table, "a | b\n| d");
+        let table = format!("x<w:tbl>{}{}</w:tbl>", row("a", "b<w:br/>c"), row("", "d"));
+        check(&table, "a | b c\n| d");
         check(
             "<w:p><w:r><w:t>kept</w:t><w:delText>deleted</w:delText><w:instrText>PAGE</w:instrText></w:r></w:p>",
             "kept",

@@ -22,6 +22,16 @@ pub(super) struct Decoded {
     pub(super) warnings: Vec<Warning>,
 }
 
+impl Decoded {
+    /// The text without its byte order mark, for parts of archives.
+    pub(super) fn without_mark(self) -> String {
+        match self.text.strip_prefix('\u{feff}') {
+            Some(text) => text.to_owned(),
+            None => self.text,
+        }
+    }
+}
+
 /// Decodes UTF-8, UTF-16 (with or without a mark) and whatever older encoding the bytes look like.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::document_date::date_stated;
 use super::encoding::decode;
 use super::extracted::TextBuilder;
 use super::html::{Dialect, extract};
@@ -56,6 +57,7 @@ pub(super) fn read_epub(bytes: &[u8], uri: &str) -> Result<ParsedDocument, Strin
     let mut document = builder.document(DocumentKind::Epub, title, warnings);
     // They lead from one chapter to another of the same document.
     document.links.clear();
+    document.date = date_stated(text_of(&xml, "date").as_deref(), uri);
     Ok(document)
 }
 
@@ -78,7 +80,7 @@ fn required(archive: &mut ZipArchive<'_>, name: &str) -> Result<String, String> 
         .read(name)
         .ok_or_else(|| format!("{name} is missing"))??;
     let decoded = decode(&content).map_err(|reason| format!("{name}: {reason}"))?;
-    Ok(decoded.text)
+    Ok(decoded.without_mark())
 }
 
 /// The book's list of parts.
@@ -217,13 +219,13 @@ mod tests {
 
     const CONTAINER: &str =
         r#"<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>"#;
-    const PACKAGE: &str = r#"<package><metadata><dc:title>O Livro</dc:title></metadata><manifest>
+    const PACKAGE: &str = r#"<package><metadata><dc:title>O Livro</dc:title><dc:date>2006-05</dc:date></metadata><manifest>
         <item id="c2" href="two.xhtml" media-type="application/xhtml+xml"/>
         <item id="c1" href="text/one%20a.xhtml" media-type="application/xhtml+xml"/>
         <item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/></manifest>
         <spine><itemref idref="nav"/><itemref idref="c1"/><itemref idref="c2"/><itemref idref="c2"/></spine></package>"#;
     const ONE: &str = "<html><head><title/></head><body><h1>First</h1><p>Once <a href='../two.xhtml'>on</a>.</p></body></html>";
-    const TWO: &str = "<html><body><p>The end.</p></body></html>";
+    const TWO: &str = "\u{feff}<html><body><p>The end.</p></body></html>";
     const CONTENTS: &str = "<nav><ol><li><a href='text/one%20a.xhtml'>I</a></li><li><a href='two.xhtml#x'>Second <b>one</b></a></li></ol></nav>";
 
     fn book<'a>(changes: &[(&'a str, &'a str)]) -> Vec<u8> {
@@ -253,6 +255,7 @@ mod tests {
             .map(|h| (h.text.as_str(), &document.text[h.start..h.end], h.start))
             .collect();
         assert_eq!(headings, [("First", "First", 0), ("Second one", "", 17)]);
+        assert_eq!(document.date.unwrap().0.written, "2006-05");
         assert_eq!((document.links, document.warnings), (vec![], vec![]));
     }
 

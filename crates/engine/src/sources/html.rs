@@ -3,6 +3,7 @@
 use encoding_rs::Encoding;
 use html5gum::{HtmlString, StartTag, State, Token, Tokenizer, naive_next_state};
 
+use super::document_date::date_stated;
 use super::extracted::{Gap, TextBuilder};
 use super::relative_link::relative_link;
 use super::title::file_stem;
@@ -48,7 +49,10 @@ pub(super) fn read_html(text: &str, uri: &str, warnings: Vec<Warning>) -> Parsed
     .into_iter()
     .find(|title| !title.is_empty())
     .map_or_else(|| file_stem(uri).to_owned(), str::to_owned);
-    builder.document(DocumentKind::Html, title, warnings)
+    ParsedDocument {
+        date: date_stated(head.date.as_deref(), uri),
+        ..builder.document(DocumentKind::Html, title, warnings)
+    }
 }
 
 /// Takes a page's text out of its markup.

@@ -4,6 +4,7 @@
 //! failure with a reason in the [`ReadOutcome`], never an error that costs the others.
 
 mod csv_table;
+mod document_date;
 mod docx;
 mod encoding;
 mod epub;
@@ -17,6 +18,7 @@ mod markdown;
 mod pdf;
 mod plain_text;
 mod relative_link;
+mod row_text;
 mod rows;
 mod skip_rules;
 mod stated_date;

@@ -1,22 +1,20 @@
 //! What rows of CSV, JSON and JSONL have in common: fields become a document.
 
-use std::fmt::Write as _;
-
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
+use super::document_date::date_of_fields;
 use super::extracted::plain_document;
+use super::row_text::{MAX_NAME, all_fields, cut, one_line, plain};
 use super::title::file_stem;
 use super::{ReadOptions, ReadOutcome};
-use crate::types::{DocumentKind, ItemFailure, Skipped, Warning};
+use crate::types::{DocumentKind, ItemFailure, ParsedDocument, Skipped, Warning};
 
 /// Rows after this many are left out (and the file says so).
 const MAX_ROWS: usize = 1_000_000;
 /// Rows after this much text are left out: column names repeat in every row, so that a small
 /// file may unfold to a large text. Bytes.
 const MAX_TEXT: usize = 256 * 1024 * 1024;
-/// Longer column names and ids are cut. Bytes.
-const MAX_NAME: usize = 200;
 
 /// Names by which a field is known as the row's id, where the options name none.
 const ID_NAMES: &[&str] = &[
@@ -112,6 +110,7 @@ impl<'a> Rows<'a> {
 
     /// Adds the row with this number (from 1) on this line (0 where lines mean nothing).
     pub(super) fn add(&mut self, number: usize, line: usize, row: Value, warnings: Vec<Warning>) {
+        let date = date_of_fields(&row, self.uri);
         let fields = match row {
             Value::Object(fields) => fields,
             other => Map::from_iter([("text".to_owned(), other)]),
@@ -130,16 +129,19 @@ impl<'a> Rows<'a> {
                 return self.fail(line, reason);
             }
         }
-        self.add_fields(number, line, fields, warnings);
+        if let Some(mut document) = self.document(number, line, fields, warnings) {
+            document.date = date;
+            self.outcome.documents.push(document);
+        }
     }
 
-    fn add_fields(
+    fn document(
         &mut self,
         number: usize,
         line: usize,
         mut fields: Map<String, Value>,
         mut warnings: Vec<Warning>,
-    ) {
+    ) -> Option<ParsedDocument> {
         let id_key = find(&fields, self.options.id_field.as_deref(), ID_NAMES);
         let id = id_key
             .map(|key| one_line(&fields[&key]))
@@ -156,14 +158,8 @@ impl<'a> Rows<'a> {
                     .remove(&key)
                     .map(|value| plain(&value))
                     .unwrap_or_default();
-                (
-                    text,
-                    if fields.is_empty() {
-                        Value::Null
-                    } else {
-                        Value::Object(fields)
-                    },
-                )
+                let rest = (!fields.is_empty()).then_some(Value::Object(fields));
+                (text, rest.unwrap_or(Value::Null))
             }
             None => (all_fields(&fields), Value::Null),
         };
@@ -175,7 +171,7 @@ impl<'a> Rows<'a> {
                 uri: format!("{}#{fragment}", self.uri),
                 reason: "the row has no text".to_owned(),
             });
-            return;
+            return None;
         }
         self.text_bytes += text.len();
         if self.outcome.documents.len() >= MAX_ROWS || self.text_bytes > MAX_TEXT {
@@ -184,17 +180,19 @@ impl<'a> Rows<'a> {
                 "too large: rows from here on were left out (limits: {MAX_ROWS} rows, \
                  {MAX_TEXT} bytes of text); split the file"
             );
-            return self.fail(line, reason);
+            self.fail(line, reason);
+            return None;
         }
         let title = [title, id]
             .into_iter()
             .find(|title| !title.is_empty())
             .unwrap_or_else(|| format!("{} {number}", file_stem(self.uri)));
-        let mut document = plain_document(DocumentKind::Row, title, text);
-        document.fragment = fragment;
-        document.front_matter = front_matter;
-        document.warnings = warnings;
-        self.outcome.documents.push(document);
+        Some(ParsedDocument {
+            fragment,
+            front_matter,
+            warnings,
+            ..plain_document(DocumentKind::Row, title, text)
+        })
     }
 
     /// The row's id where it is usable and new, otherwise its number.
@@ -259,84 +257,6 @@ fn find(fields: &Map<String, Value>, named: Option<&str>, known: &[&str]) -> Opt
     })
 }
 
-/// A value as running text: strings as they are, lists one item a line, objects as `key: value`.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(items)
-            if items
-                .iter()
-                .all(|item| !item.is_object() && !item.is_array()) =>
-        {
-            items.iter().map(plain).collect::<Vec<_>>().join("\n")
-        }
-        Value::Array(_) | Value::Object(_) => {
-            let mut text = String::new();
-            write_fields("", value, &mut text);
-            text
-        }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-    }
-}
-
-fn all_fields(fields: &Map<String, Value>) -> String {
-    let mut text = String::new();
-    for (key, value) in fields {
-        write_fields(cut(key), value, &mut text);
-    }
-    text
-}
-
-/// Writes `name: value` lines; names of nested values are joined by dots.
-fn write_fields(name: &str, value: &Value, text: &mut String) {
-    let below = |key: &str| {
-        if name.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{name}.{key}")
-        }
-    };
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                write_fields(cut(&below(cut(key))), value, text);
-            }
-        }
-        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-            for item in items {
-                write_fields(name, item, text);
-            }
-        }
-        Value::Array(items) => {
-            let joined = items.iter().map(plain).collect::<Vec<_>>().join(", ");
-            write_fields(name, &Value::String(joined), text);
-        }
-        scalar => {
-            let value = plain(scalar);
-            let value = value.trim();
-            if !value.is_empty() {
-                if !text.is_empty() {
-                    text.push('\n');
-                }
-                if name.is_empty() {
-                    text.push_str(value);
-                } else {
-                    write!(text, "{name}: {value}").expect("writing to a string succeeds");
-                }
-            }
-        }
-    }
-}
-
-fn one_line(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        Value::Number(number) => number.to_string(),
-        _ => String::new(),
-    }
-}
-
 /// NUL ends a text for many tools, so it may not enter the store.
 fn without_nul(text: String, line: usize, warnings: &mut Vec<Warning>) -> String {
     if !text.contains('\0') {
@@ -347,12 +267,6 @@ fn without_nul(text: String, line: usize, warnings: &mut Vec<Warning>) -> String
         message: "NUL characters are shown as \u{fffd}".to_owned(),
     });
     text.replace('\0', "\u{fffd}")
-}
-
-fn cut(name: &str) -> &str {
-    let end = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-    let end = end.take_while(|end| *end <= MAX_NAME).last();
-    &name[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

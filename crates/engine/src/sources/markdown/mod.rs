@@ -14,48 +14,17 @@ use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use super::ReadOptions;
+use super::document_date::date_of_fields;
 use super::front_matter::{self, FrontMatter};
-use super::stated_date::{self, DayOrder};
 use super::title::file_stem;
 use super::wikilink::{self, Hidden};
 use crate::types::{
-    DateSource, DocumentKind, Heading, LinkConvention, LinkDraft, LinkKind, ParsedDocument,
-    TextOrigin, ValidDate,
+    DocumentKind, Heading, LinkConvention, LinkDraft, LinkKind, ParsedDocument, TextOrigin,
 };
 
 use convention::ID_LENGTH;
 
 pub use convention::detect_convention;
-
-/// Front-matter keys of a note's date, best first, and whether their language writes the day first.
-const DATE_KEYS: [(&str, DayOrder); 26] = [
-    ("date", DayOrder::Unknown),
-    ("data", DayOrder::DayFirst),
-    ("日期", DayOrder::Unknown),
-    ("fecha", DayOrder::DayFirst),
-    ("datum", DayOrder::DayFirst),
-    ("published", DayOrder::Unknown),
-    ("publishdate", DayOrder::Unknown),
-    ("created", DayOrder::Unknown),
-    ("created_at", DayOrder::Unknown),
-    ("date created", DayOrder::Unknown),
-    ("date_created", DayOrder::Unknown),
-    ("creation date", DayOrder::Unknown),
-    ("criado", DayOrder::DayFirst),
-    ("criado em", DayOrder::DayFirst),
-    ("criado_em", DayOrder::DayFirst),
-    ("创建时间", DayOrder::Unknown),
-    ("创建日期", DayOrder::Unknown),
-    ("updated", DayOrder::Unknown),
-    ("updated_at", DayOrder::Unknown),
-    ("modified", DayOrder::Unknown),
-    ("date modified", DayOrder::Unknown),
-    ("lastmod", DayOrder::Unknown),
-    ("atualizado", DayOrder::DayFirst),
-    ("atualizado em", DayOrder::DayFirst),
-    ("更新时间", DayOrder::Unknown),
-    ("更新日期", DayOrder::Unknown),
-];
 
 /// Parses one markdown file.
 ///
@@ -122,7 +91,7 @@ pub(super) fn read_markdown(
         aliases: aliases(&value, convention),
         tags,
         links,
-        date: date(&value, stem),
+        date: date_of_fields(&value, uri),
         warnings,
         front_matter: value,
         text,
@@ -192,19 +161,6 @@ fn tags_of(front_matter: &Value) -> Vec<String> {
         }
     }
     found
-}
-
-fn date(front_matter: &Value, stem: &str) -> Option<(ValidDate, DateSource)> {
-    DATE_KEYS
-        .iter()
-        .flat_map(|(key, order)| {
-            front_matter::texts(front_matter, &[key])
-                .into_iter()
-                .filter_map(|text| stated_date::parse(&text, *order))
-        })
-        .next()
-        .map(|date| (date, DateSource::FrontMatter))
-        .or_else(|| stated_date::in_file_name(stem).map(|date| (date, DateSource::FileName)))
 }
 
 fn add_properties(front_matter: &mut Value, properties: Map<String, Value>) {

@@ -18,6 +18,7 @@ use hayro_syntax::{LoadPdfError, Pdf};
 
 use self::content::Interpreter;
 use self::layout::paragraphs;
+use super::document_date::date_stated;
 use super::extracted::{Gap, TextBuilder};
 use super::title::file_stem;
 use crate::types::{DocumentKind, ParsedDocument, Warning};
@@ -69,7 +70,11 @@ fn extract(bytes: &[u8], uri: &str) -> Result<ParsedDocument, String> {
     let title = title
         .filter(|title| is_meant(title))
         .unwrap_or_else(|| file_stem(uri).to_owned());
-    Ok(builder.document(DocumentKind::Pdf, title, warnings))
+    // The date in its properties is that of the last export.
+    Ok(ParsedDocument {
+        date: date_stated(None, uri),
+        ..builder.document(DocumentKind::Pdf, title, warnings)
+    })
 }
 
 fn decode_title(bytes: &[u8]) -> String {
