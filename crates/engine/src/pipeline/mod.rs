@@ -247,16 +247,9 @@ fn graph_delta(
     Ok(delta)
 }
 
-/// Reads first, then saves and derives in one transaction.
-fn run_small(
-    job: &Job<'_>,
-    lease: &WriteLease<'_>,
-    plan: &Plan,
-    chunking: &ChunkOptions,
-    changes: &mut Changes,
-) -> Result<()> {
-    let prepared: Vec<Prepared> = plan
-        .candidates
+/// Reads and prepares on every core, in the order given.
+fn prepare_all(plan: &Plan, candidates: &[Candidate], chunking: &ChunkOptions) -> Vec<Prepared> {
+    candidates
         .par_iter()
         .map_init(Tokenizer::default, |tokenizer, candidate| {
             prepare(
@@ -266,7 +259,18 @@ fn run_small(
                 tokenizer,
             )
         })
-        .collect();
+        .collect()
+}
+
+/// Reads first, then saves and derives in one transaction.
+fn run_small(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    plan: &Plan,
+    chunking: &ChunkOptions,
+    changes: &mut Changes,
+) -> Result<()> {
+    let prepared = prepare_all(plan, &plan.candidates, chunking);
     if job.progress.interrupted() {
         return Err(Error::Interrupted);
     }
@@ -313,17 +317,7 @@ fn run_large(
     std::thread::scope(|threads| -> Result<()> {
         threads.spawn(move || {
             for batch in batches {
-                let prepared = batch
-                    .par_iter()
-                    .map_init(Tokenizer::default, |tokenizer, candidate| {
-                        prepare(
-                            candidate,
-                            chunking,
-                            plan.reading_of(candidate.source),
-                            tokenizer,
-                        )
-                    })
-                    .collect();
+                let prepared = prepare_all(plan, batch, chunking);
                 // The receiver is gone when saving failed or was interrupted.
                 if sender.send(prepared).is_err() {
                     break;
@@ -402,12 +396,11 @@ fn save_one(
     } else {
         None
     };
-    let has_rows = !is_new || plan.was_absorbed(file.source);
     save::save_file(
         scope,
         changes,
         file,
-        has_rows,
+        !is_new,
         moved_from.map(|file| file.path.as_str()),
     )
 }

@@ -21,8 +21,13 @@ use crate::types::{
     TextOrigin,
 };
 
+/// What is said of a document whose uri belongs to another one.
+const TAKEN: &str =
+    "another document has this uri already (an import, or a document handed over); rename the file";
+
 /// Saves one file: its row, its issues, its documents.
-/// `has_rows`: an earlier run may have left rows of it; `moved_from` names the path it had before, when its content was seen to move.
+/// `has_rows`: an earlier run may have left rows of it; `moved_from` names the path it had
+/// before, when its content was seen to move.
 pub(super) fn save_file(
     scope: &Scope<'_>,
     changes: &mut Changes,
@@ -41,19 +46,44 @@ pub(super) fn save_file(
     } = prepared;
     let Outcome::Read {
         documents,
-        failures,
+        mut failures,
         skipped,
     } = outcome
     else {
         changes.report.unchanged += 1;
         return storage::touch_file(connection, source, &path, size, mtime_ns);
     };
+    let existing = match moved_from {
+        Some(old_path) => documents_of_file(connection, source, old_path)?,
+        None if has_rows => documents_of_file(connection, source, &path)?,
+        None => Vec::new(),
+    };
+    let mut existing: BTreeMap<String, DocumentRow> = existing
+        .into_iter()
+        .map(|row| (fragment_of(&row.uri).to_owned(), row))
+        .collect();
+    let mut paired = Vec::new();
+    for document in documents {
+        let old = existing.remove(&document.parsed.fragment);
+        // An imported or handed-over document may have the uri already; it keeps it.
+        if old.is_none()
+            && storage::document_by_uri(connection, scope.namespace, &document.uri)?.is_some()
+        {
+            failures.push(ItemFailure {
+                uri: document.uri,
+                line: 0,
+                reason: TAKEN.to_owned(),
+            });
+            continue;
+        }
+        paired.push((document, old));
+    }
     if let Some(old_path) = moved_from {
         storage::remove_file(connection, source, old_path)?;
     } else if has_rows {
         storage::clear_issues(connection, source, &path)?;
     }
-    let status = match (documents.is_empty(), failures.is_empty()) {
+    let status = match (paired.is_empty(), failures.is_empty()) {
         (false, _) => FileStatus::Indexed,
         (true, false) => FileStatus::Failed,
         (true, true) => FileStatus::Skipped,
@@ -66,26 +96,15 @@ pub(super) fn save_file(
         status,
     };
     storage::save_file(connection, source, &file)?;
-    save_issues(
-        connection, changes, source, &path, &documents, failures, skipped,
-    )?;
+    let read: Vec<&PreparedDocument> = paired.iter().map(|(document, _)| document).collect();
+    save_issues(connection, changes, source, &path, &read, failures, skipped)?;
 
-    let existing = match moved_from {
-        Some(old_path) => documents_of_file(connection, source, old_path)?,
-        None if has_rows => documents_of_file(connection, source, &path)?,
-        None => Vec::new(),
-    };
-    let mut existing: BTreeMap<String, DocumentRow> = existing
-        .into_iter()
-        .map(|row| (fragment_of(&row.uri).to_owned(), row))
-        .collect();
     let place = Place {
         source,
         path: &path,
         mtime_ns,
     };
-    for document in documents {
-        let old = existing.remove(&document.parsed.fragment);
+    for (document, old) in paired {
         match (&old, moved_from) {
             (Some(_), Some(_)) => changes.report.renamed += 1,
             (Some(_), None) => changes.report.changed += 1,
@@ -129,7 +148,7 @@ fn save_issues(
     changes: &mut Changes,
     source: i64,
     path: &str,
-    documents: &[PreparedDocument],
+    documents: &[&PreparedDocument],
     failures: Vec<ItemFailure>,
     skipped: Vec<crate::types::Skipped>,
 ) -> Result<()> {

@@ -8,13 +8,16 @@ use rusqlite::Connection;
 use super::links::keys_of_uri;
 use super::prepare::{Candidate, Content, Prepared};
 use super::{Job, PIPELINE_VERSION, Scope};
-use crate::sources::{ReadOptions, SourceFile, WalkOptions, detect_convention, walk};
+use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
-use crate::types::{DocumentInput, IngestReport, LinkConvention, Skipped, SourceSpec};
+use crate::types::{DocumentInput, IngestReport, ItemFailure, LinkConvention, Skipped, SourceSpec};
 use crate::{Error, Result};
 
 /// Root of a source whose documents are handed over in memory.
 const IN_MEMORY: &str = "memory:";
+
+/// What is said of a source that is not there.
+const GONE: &str = "the folder or file is gone; its documents stay as they were until it is back";
 
 /// Folder that holds a store; the folder around it is what uris are relative to.
 const STORE_FOLDER: &str = ".malha";
@@ -43,13 +46,14 @@ pub(super) struct Plan {
     pub pending: bool,
     /// Every file is read, whatever the store knows of it.
     reread: bool,
+    /// A source could not be looked at.
+    has_missing_source: bool,
     /// Nothing but the candidates and the removed files changed.
     pub is_settled: bool,
     /// Link keys of attachments that appeared or went.
     pub link_keys: BTreeSet<String>,
     conventions: Vec<(String, LinkConvention)>,
     reading: BTreeMap<i64, ReadOptions>,
-    absorbed: BTreeSet<i64>,
     settings: String,
     attachments: Vec<(i64, FileRow)>,
     gone_attachments: Vec<(i64, String)>,
@@ -80,15 +84,13 @@ impl Plan {
             .is_ok_and(|at| self.candidates[at].is_new)
     }
 
-    /// Whether documents of another source were taken over, so that a new file may have rows already.
-    pub(super) fn was_absorbed(&self, source: i64) -> bool {
-        self.absorbed.contains(&source)
-    }
-
     /// Stores what the walk saw besides documents.
     pub(super) fn save_settings(&self, scope: &Scope<'_>) -> Result<()> {
         let connection = scope.connection;
-        storage::set_meta(connection, &settings_key(self.namespace), &self.settings)?;
+        // A source that is away has still to be read with these settings.
+        if !self.has_missing_source {
+            storage::set_meta(connection, &settings_key(self.namespace), &self.settings)?;
+        }
         for (source, row) in &self.attachments {
             storage::save_file(connection, *source, row)?;
         }
@@ -132,7 +134,6 @@ pub(super) fn scan_sources(
     lease: &WriteLease<'_>,
     specs: &[SourceSpec],
 ) -> Result<Plan> {
-    let mut absorbed = BTreeSet::new();
     let transaction = lease.transaction()?;
     let connection = transaction.connection();
     let namespace = transaction.namespace(job.namespace)?.0;
@@ -156,7 +157,7 @@ pub(super) fn scan_sources(
         }
     }
     for spec in specs {
-        let part = place_spec(job, connection, namespace, spec, &mut absorbed)?;
+        let part = place_spec(job, connection, namespace, spec)?;
         match parts
             .iter()
             .position(|known| known.source.id == part.source.id)
@@ -170,7 +171,7 @@ pub(super) fn scan_sources(
         }
     }
     transaction.commit_bookkeeping()?;
-    let mut plan = start_plan(job, lease, namespace, absorbed)?;
+    let mut plan = start_plan(job, lease, namespace)?;
     for part in parts {
         scan_part(&mut plan, lease, part)?;
     }
@@ -195,7 +196,7 @@ pub(super) fn scan_documents(
         LinkConvention::default(),
     )?;
     transaction.commit_bookkeeping()?;
-    let mut plan = start_plan(job, lease, namespace, BTreeSet::new())?;
+    let mut plan = start_plan(job, lease, namespace)?;
     plan.reading.insert(source, ReadOptions::default());
     let known = known_files(&mut plan, lease.store().connection(), source)?;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -229,12 +230,7 @@ pub(super) fn scan_documents(
     finish_plan(lease, plan)
 }
 
-fn start_plan(
-    job: &Job<'_>,
-    lease: &WriteLease<'_>,
-    namespace: i64,
-    absorbed: BTreeSet<i64>,
-) -> Result<Plan> {
+fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<Plan> {
     let connection = lease.store().connection();
     let reread = settings_changed(job, connection, namespace)?;
     Ok(Plan {
@@ -247,11 +243,11 @@ fn start_plan(
         known_files: 0,
         pending: reread || storage::is_pending(connection, namespace)?,
         reread,
-        is_settled: absorbed.is_empty(),
+        has_missing_source: false,
+        is_settled: true,
         link_keys: BTreeSet::new(),
         conventions: Vec::new(),
         reading: BTreeMap::new(),
-        absorbed,
         settings: settings(job),
         attachments: Vec::new(),
         gone_attachments: Vec::new(),
@@ -280,7 +276,6 @@ fn place_spec(
     connection: &Connection,
     namespace: i64,
     spec: &SourceSpec,
-    absorbed: &mut BTreeSet<i64>,
 ) -> Result<Part> {
     let root = std::path::absolute(&spec.root)
         .and_then(|path| path.canonicalize())
@@ -318,7 +313,6 @@ fn place_spec(
         {
             let prefix = prefix.to_str().unwrap_or_default().replace('\\', "/");
             storage::absorb_source(connection, inner.id, id, &prefix)?;
-            absorbed.insert(id);
         }
     }
     Ok(Part {
@@ -401,6 +395,24 @@ fn note_removed(
     }
 }
 
+/// The files of a source; `None` when it is not there. A source that is one file has it at the empty path.
+fn walk_source(root: &str) -> Result<Option<Walk>> {
+    let root = Path::new(root);
+    if !root.exists() {
+        return Ok(None);
+    }
+    let mut walked = walk(root, &WalkOptions::default())?;
+    if root.is_file() {
+        for file in &mut walked.files {
+            file.uri.clear();
+        }
+        for skip in &mut walked.skipped {
+            skip.uri.clear();
+        }
+    }
+    Ok(Some(walked))
+}
+
 fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> {
     let connection = lease.store().connection();
     let Part {
@@ -408,14 +420,16 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
         under,
         convention,
     } = part;
-    let root = Path::new(&source.root);
-    if !root.exists() {
-        return Err(Error::Usage(format!(
-            "{}: the folder is gone; put it back, or index another one",
-            source.root
-        )));
-    }
-    let walked = walk(root, &WalkOptions::default())?;
+    let Some(walked) = walk_source(&source.root)? else {
+        // It may be a disk that is not mounted: nothing is closed, and the other sources go on.
+        plan.has_missing_source = true;
+        plan.report.failed.push(ItemFailure {
+            uri: source.root.clone(),
+            line: 0,
+            reason: GONE.to_owned(),
+        });
+        return Ok(());
+    };
     let convention = convention
         .unwrap_or_else(|| detect_convention(walked.files.iter().map(|file| file.uri.as_str())));
     let is_new_convention = convention != source.convention;
@@ -550,7 +564,10 @@ pub(crate) fn count_stale(connection: &Connection, namespace: i64) -> Result<usi
             .into_iter()
             .map(|row| (row.path.clone(), row))
             .collect();
-        let walked = walk(Path::new(&source.root), &WalkOptions::default())?;
+        let Some(walked) = walk_source(&source.root)? else {
+            stale += known.len();
+            continue;
+        };
         let mut seen = 0;
         for file in walked.files {
             match known.get(&file.uri) {

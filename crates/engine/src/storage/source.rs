@@ -87,8 +87,8 @@ pub(crate) fn upsert_source(
     )?)
 }
 
-/// Makes the documents of `inner` belong to `outer`, where their paths start with `prefix`. Its files are
-/// forgotten, so that the next walk reads them again.
+/// Makes the files and documents of `inner` belong to `outer`, where their paths start with `prefix`. The
+/// next walk reads them again, and finds those that are gone.
 pub(crate) fn absorb_source(
     connection: &Connection,
     inner: i64,
@@ -97,6 +97,11 @@ pub(crate) fn absorb_source(
 ) -> Result<()> {
     connection.execute(
         "UPDATE document SET source = ?2, path = rtrim(?3 || '/' || path, '/') WHERE source = ?1",
+        params![inner, outer, prefix],
+    )?;
+    connection.execute(
+        "INSERT OR REPLACE INTO file (source, path, size, mtime_ns, content_hash, status)
+         SELECT ?2, rtrim(?3 || '/' || path, '/'), -1, -1, x'', status FROM file WHERE source = ?1",
         params![inner, outer, prefix],
     )?;
     for table in ["file", "issue"] {
