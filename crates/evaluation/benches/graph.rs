@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use divan::{Bencher, black_box};
 use malha_engine::graph::{
     AliasTable, Appended, ChunkRow, DocumentRow, Graph, GraphBuilder, GraphDelta, MentionFlags,
-    MentionRow, Moment, PathSearch, RelationRow, SnapshotFiles, Traversal, Window, link, names_in,
+    MentionRow, Moment, PathSearch, RelationRow, SnapshotFiles, Traversal, Window, link,
 };
 use malha_engine::text::Language;
 use malha_engine::types::{
@@ -285,13 +285,4 @@ fn link_phrase(bencher: Bencher<'_, '_>, words: usize) {
     bencher
         .with_inputs(|| phrase(&mut rng, words))
         .bench_local_refs(|phrase| link(phrase, &[Language::English], aliases, |_| false));
-}
-
-#[divan::bench(args = [12, 40])]
-fn names_in_question(bencher: Bencher<'_, '_>, words: usize) {
-    let aliases = &*ALIASES;
-    let mut rng = Rng::new(7);
-    bencher
-        .with_inputs(|| phrase(&mut rng, words))
-        .bench_local_refs(|question| names_in(question, &[Language::English], aliases));
 }

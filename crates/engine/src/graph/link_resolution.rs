@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 
-use super::link_key::{fold, journal_name, link_key, name_of};
+use super::link_key::{fold, journal_name, name_of};
 use super::link_path::{address, ends_with_path, folder_of, is_below, join, plain_path};
 use crate::types::{DocumentId, LinkConvention, LinkKind, Resolution, ResolutionRule, scheme};
 
@@ -92,16 +92,6 @@ impl NoteIndex {
         self.roots
             .sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self
-    }
-
-    /// The keys whose links may change when this note appears or vanishes: sorted, each once.
-    /// For an attachment call [`link_key`] with its path.
-    pub fn keys_of(note: &NoteRef<'_>) -> Vec<String> {
-        let mut keys: Vec<String> = note.aliases.iter().map(|alias| link_key(alias)).collect();
-        keys.push(link_key(note.uri));
-        keys.sort();
-        keys.dedup();
-        keys
     }
 
     /// What the link `target` in the note `from_uri` means.
@@ -377,6 +367,7 @@ fn is_external(target: &str, kind: LinkKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::link_key;
 
     struct Vault {
         notes: Vec<(&'static str, Vec<String>)>,
@@ -565,7 +556,7 @@ mod tests {
             );
             let uri =
                 ["pages/a___b.md", "pages/c%2Fd.md", "journals/2024_05_01.md"][document as usize];
-            let keys = NoteIndex::keys_of(&note(document, uri));
+            let keys = keys_of(&note(document, uri));
             assert!(keys.contains(&link_key(target)), "{target}: {keys:?}");
         };
         check("a/b", 0);
@@ -573,6 +564,12 @@ mod tests {
         check("c/d", 1);
         check("May 1st, 2024", 2);
         check("2024-05-01", 2);
+    }
+
+    /// The keys under which the pipeline looks for links again when the note appears or goes.
+    fn keys_of(note: &NoteRef<'_>) -> Vec<String> {
+        let names = note.aliases.iter().map(String::as_str);
+        names.chain([note.uri]).map(link_key).collect()
     }
 
     #[test]
@@ -598,7 +595,7 @@ mod tests {
                 panic!("{target}: {found:?}");
             };
             let (uri, aliases) = &vault.notes[document.0 as usize];
-            let keys = NoteIndex::keys_of(&NoteRef {
+            let keys = keys_of(&NoteRef {
                 document,
                 uri,
                 aliases,

@@ -143,63 +143,6 @@ fn is_stop(folded: &str, languages: &[Language]) -> bool {
         .any(|&language| is_stop_word(folded, language))
 }
 
-/// A name of the store that stands in a question: `question[start..end]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NameMatch {
-    /// Bytes in the question.
-    pub start: usize,
-    pub end: usize,
-    /// Everything it may name, by row id.
-    pub entities: Vec<EntityId>,
-}
-
-/// Longest name, in words (characters where a script has no spaces).
-const LONGEST_NAME: usize = 12;
-
-/// The names that stand in a question, from left to right: at each word the longest alias that starts there,
-/// then on behind it. A stop word alone is no name unless the question is nothing else.
-pub fn names_in(
-    question: &str,
-    languages: &[Language],
-    aliases: &impl AliasIndex,
-) -> Result<Vec<NameMatch>> {
-    let words = words(question);
-    let only_stop_words = words.iter().all(|word| is_stop(&word.folded, languages));
-    let mut found = Vec::new();
-    let mut first = 0;
-    while first < words.len() {
-        let mut folded = String::new();
-        let mut candidates: Vec<(usize, String)> = Vec::new();
-        for (place, word) in words.iter().enumerate().skip(first).take(LONGEST_NAME) {
-            if word.separated && place > first {
-                folded.push(' ');
-            }
-            folded.push_str(&word.folded);
-            let stop = is_stop(&word.folded, languages) && !only_stop_words;
-            if place > first || !stop {
-                candidates.push((place, folded.clone()));
-            }
-        }
-        let mut next = first + 1;
-        for (last, folded) in candidates.into_iter().rev() {
-            let mut entities = aliases.exact(&folded)?;
-            if !entities.is_empty() {
-                entities.sort_unstable();
-                entities.dedup();
-                found.push(NameMatch {
-                    start: words[first].start,
-                    end: words[last].end,
-                    entities,
-                });
-                next = last + 1;
-                break;
-            }
-        }
-        first = next;
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,41 +262,5 @@ mod tests {
         check(&aliases, "it", &[(2, 10.0)]);
         check(&aliases, "The Who", &[(1, 10.0)]);
         check(&aliases, "C++", &[(3, 10.0)]);
-    }
-
-    #[test]
-    fn names_in_a_question_are_the_longest_ones() {
-        #[track_caller]
-        fn check(aliases: &AliasTable, question: &str, expected: &[(&str, i64)]) {
-            let languages = [Language::English, Language::Chinese];
-            let found = names_in(question, &languages, aliases).unwrap();
-            let shown: Vec<_> = found
-                .iter()
-                .map(|name| (&question[name.start..name.end], name.entities[0].0))
-                .collect();
-            assert_eq!(shown, expected);
-        }
-        let aliases = table(&[
-            ("new york", 1),
-            ("new york times", 2),
-            ("times", 3),
-            ("editor", 4),
-            ("who", 5),
-            ("北京", 6),
-            ("北京大学", 7),
-        ]);
-        check(
-            &aliases,
-            "Who was editor of the New York Times?",
-            &[("editor", 4), ("New York Times", 2)],
-        );
-        check(
-            &aliases,
-            "New York, and the times",
-            &[("New York", 1), ("times", 3)],
-        );
-        check(&aliases, "who", &[("who", 5)]);
-        check(&aliases, "北京大学在哪里", &[("北京大学", 7)]);
-        check(&aliases, "", &[]);
     }
 }

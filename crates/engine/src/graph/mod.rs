@@ -43,9 +43,7 @@ pub use link_anchor::find_heading;
 pub use link_key::link_key;
 pub use link_relation::{EMBEDS, LINKS_TO, quote_span};
 pub use link_resolution::{NoteIndex, NoteRef};
-pub use linking::{
-    AliasIndex, LEAST_RATIO, LinkStep, Linked, NameMatch, Overlap, SHORTEST, link, names_in,
-};
+pub use linking::{AliasIndex, LEAST_RATIO, LinkStep, Linked, Overlap, SHORTEST, link};
 pub use mentions::{MentionFlags, MentionMatrix, MentionRow};
 pub use paths::{HubRule, Path, PathSearch, Paths};
 pub use snapshot::{Appended, SnapshotFiles, Unusable};

@@ -29,18 +29,6 @@ pub fn is_vocabulary(chunks: u32) -> bool {
     chunks >= FREQUENT_ENOUGH
 }
 
-/// The names of a document's title: folded, the whole of it first, then without a qualifier in brackets
-/// (`Mercury (planet)`). Empty for a title without words.
-pub fn title_names(title: &str) -> Vec<String> {
-    let mut names = vec![fold(title)];
-    if let Some(bracket) = title.find(['(', '（', '[', '［']) {
-        names.push(fold(&title[..bracket]));
-    }
-    names.retain(|name| !name.is_empty());
-    names.dedup();
-    names
-}
-
 /// The names that `text`, one chunk, proposes: ordered by place, each place once. Depends on nothing else.
 pub fn discover(text: &str, language: Language) -> Vec<NameCandidate> {
     let scan = Scan {
@@ -444,15 +432,6 @@ mod tests {
         check("他写了《长夜漫漫》和“白马”", Chinese, &["白马", "长夜漫漫"]);
         check("我们用Rust和GPU", Chinese, &["GPU", "Rust"]);
         check("彼は「青い鳥」を読んだ", Japanese, &["青い鳥"]);
-    }
-
-    #[test]
-    fn titles_are_known_without_their_qualifier() {
-        let check = |title: &str, expected: &[&str]| assert_eq!(title_names(title), expected);
-        check("Mercury (planet)", &["mercury planet", "mercury"]);
-        check("São João", &["sao joao"]);
-        check("(untitled)", &["untitled"]);
-        check("!!", &[]);
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! saves its files in batches under a flag, and then derives everything anew in one last transaction
 //! that takes the flag away; a run that finds the flag finishes that work first.
 
+mod aliases;
 mod links;
 mod names;
+mod place;
 mod prepare;
 mod save;
 mod scan;
@@ -288,8 +290,8 @@ fn run_small(
     if !content_changed {
         return transaction.commit_bookkeeping();
     }
-    save::refresh_entities(&scope, changes)?;
-    save::refresh_tags(&scope, changes)?;
+    aliases::refresh_entities(&scope, changes)?;
+    aliases::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;
     job.progress.stage(Stage::Match, 0);
     names::update(&scope, changes)?;
@@ -331,7 +333,7 @@ fn run_large(
                 save_one(&scope, plan, changes, &mut removed, file)?;
                 job.progress.advance(1);
             }
-            save::refresh_entities(&scope, changes)?;
+            aliases::refresh_entities(&scope, changes)?;
             changes.entities.clear();
             changes.documents.clear();
             changes.tags.clear();
@@ -346,8 +348,8 @@ fn run_large(
     let transaction = lease.transaction()?;
     let scope = plan.scope(transaction.connection());
     remove_rest(&scope, changes, removed)?;
-    save::refresh_entities(&scope, changes)?;
-    save::refresh_tags(&scope, changes)?;
+    aliases::refresh_entities(&scope, changes)?;
+    aliases::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;
     job.progress.stage(
         Stage::Match,

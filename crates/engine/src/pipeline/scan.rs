@@ -1,11 +1,12 @@
 //! What a run has to look at: files and documents that are new, touched or gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::Connection;
 
 use super::links::keys_of_uri;
+use super::place::{Part, place_spec};
 use super::prepare::{Candidate, Content, Prepared};
 use super::{Job, PIPELINE_VERSION, Scope};
 use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
@@ -14,13 +15,10 @@ use crate::types::{DocumentInput, IngestReport, ItemFailure, LinkConvention, Ski
 use crate::{Error, Result};
 
 /// Root of a source whose documents are handed over in memory.
-const IN_MEMORY: &str = "memory:";
+pub(super) const IN_MEMORY: &str = "memory:";
 
 /// What is said of a source that is not there.
 const GONE: &str = "the folder or file is gone; its documents stay as they were until it is back";
-
-/// Folder that holds a store; the folder around it is what uris are relative to.
-const STORE_FOLDER: &str = ".malha";
 
 /// A file that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +44,8 @@ pub(super) struct Plan {
     pub pending: bool,
     /// Every file is read, whatever the store knows of it.
     reread: bool,
-    /// A source could not be looked at.
-    has_missing_source: bool,
+    /// Sources that could not be looked at.
+    missing_sources: usize,
     /// Nothing but the candidates and the removed files changed.
     pub is_settled: bool,
     /// Link keys of attachments that appeared or went.
@@ -88,7 +86,7 @@ impl Plan {
     pub(super) fn save_settings(&self, scope: &Scope<'_>) -> Result<()> {
         let connection = scope.connection;
         // A source that is away has still to be read with these settings.
-        if !self.has_missing_source {
+        if self.missing_sources == 0 {
             storage::set_meta(connection, &settings_key(self.namespace), &self.settings)?;
         }
         for (source, row) in &self.attachments {
@@ -119,13 +117,6 @@ fn settings_changed(job: &Job<'_>, connection: &Connection, namespace: i64) -> R
 
 fn settings_key(namespace: i64) -> String {
     format!("pipeline:{namespace}")
-}
-
-/// Part of a source that a run looks at: everything, or what lies under a path.
-struct Part {
-    source: SourceRow,
-    under: Option<String>,
-    convention: Option<LinkConvention>,
 }
 
 /// Walks folders and files and compares them with what the store knows.
@@ -243,7 +234,7 @@ fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<P
         known_files: 0,
         pending: reread || storage::is_pending(connection, namespace)?,
         reread,
-        has_missing_source: false,
+        missing_sources: 0,
         is_settled: true,
         link_keys: BTreeSet::new(),
         conventions: Vec::new(),
@@ -268,95 +259,6 @@ fn finish_plan(lease: &WriteLease<'_>, mut plan: Plan) -> Result<Plan> {
     plan.report.read = plan.candidates.len();
     plan.report.unchanged = plan.report.seen - plan.candidates.len();
     Ok(plan)
-}
-
-/// The source a path belongs to, made if there is none. Sources that lie inside a new one become part of it.
-fn place_spec(
-    job: &Job<'_>,
-    connection: &Connection,
-    namespace: i64,
-    spec: &SourceSpec,
-) -> Result<Part> {
-    let root = std::path::absolute(&spec.root)
-        .and_then(|path| path.canonicalize())
-        .map_err(|source| Error::Io {
-            path: spec.root.clone(),
-            source,
-        })?;
-    let text = root.to_str().ok_or_else(|| {
-        Error::Usage(format!("{}: the path is not valid Unicode", root.display()))
-    })?;
-    let known = storage::sources(connection, namespace)?;
-    if let Some(source) = known.iter().find(|source| source.root == text) {
-        return Ok(Part {
-            source: source.clone(),
-            under: None,
-            convention: spec.convention,
-        });
-    }
-    if let Some((source, under)) = known.iter().find_map(|source| {
-        let under = root.strip_prefix(&source.root).ok()?.to_str()?;
-        (source.root != IN_MEMORY).then(|| (source, under.replace('\\', "/")))
-    }) {
-        return Ok(Part {
-            source: source.clone(),
-            under: Some(under),
-            convention: spec.convention,
-        });
-    }
-    let label = new_label(job, &root, &known);
-    let convention = spec.convention.unwrap_or_default();
-    let id = storage::upsert_source(connection, namespace, &label, text, convention)?;
-    for inner in &known {
-        if let Ok(prefix) = Path::new(&inner.root).strip_prefix(&root)
-            && inner.root != IN_MEMORY
-        {
-            let prefix = prefix.to_str().unwrap_or_default().replace('\\', "/");
-            storage::absorb_source(connection, inner.id, id, &prefix)?;
-        }
-    }
-    Ok(Part {
-        source: SourceRow {
-            id,
-            label,
-            root: text.to_owned(),
-            convention,
-        },
-        under: None,
-        convention: spec.convention,
-    })
-}
-
-/// The path from the folder that holds the store's folder, when the root lies there; else the root's name,
-/// with a number when that is taken.
-fn new_label(job: &Job<'_>, root: &Path, known: &[SourceRow]) -> String {
-    let base: Option<PathBuf> = job
-        .store
-        .path()
-        .and_then(|path| path.canonicalize().ok())
-        .and_then(|path| {
-            let folder = path.parent()?;
-            (folder.file_name()? == STORE_FOLDER).then(|| folder.parent().map(Path::to_owned))?
-        });
-    if let Some(inside) = base
-        .as_deref()
-        .and_then(|base| root.strip_prefix(base).ok())
-        && let Some(inside) = inside.to_str()
-        && known.iter().all(|source| source.label != inside)
-    {
-        return inside.replace('\\', "/");
-    }
-    let name = root.file_name().map_or_else(
-        || "root".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    );
-    let mut label = name.clone();
-    let mut number = 1;
-    while known.iter().any(|source| source.label == label) {
-        number += 1;
-        label = format!("{name}-{number}");
-    }
-    label
 }
 
 fn known_files(
@@ -422,7 +324,7 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
     } = part;
     let Some(walked) = walk_source(&source.root)? else {
         // It may be a disk that is not mounted: nothing is closed, and the other sources go on.
-        plan.has_missing_source = true;
+        plan.missing_sources += 1;
         plan.report.failed.push(ItemFailure {
             uri: source.root.clone(),
             line: 0,

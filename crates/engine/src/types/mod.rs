@@ -32,7 +32,6 @@ mod link;
 mod mention;
 mod namespace;
 mod progress;
-mod relation;
 mod report;
 mod search;
 mod settings;
@@ -55,7 +54,6 @@ pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
 pub use mention::{Mention, MentionHow};
 pub use namespace::Namespace;
 pub use progress::{Progress, Stage};
-pub use relation::Relation;
 pub use report::{IngestReport, ItemFailure};
 pub use search::{
     Connection, EntryEntity, Evidence, Lane, LaneRecord, LaneStatus, Mode, SearchRequest,
