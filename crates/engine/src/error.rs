@@ -30,6 +30,9 @@ pub enum Error {
         line: usize,
         reason: String,
     },
+    /// A model gave no usable answer.
+    #[error(transparent)]
+    Model(#[from] crate::language_model::ModelError),
     /// `SQLite` refused a statement.
     #[error("database: {0}")]
     Database(#[source] rusqlite::Error),

@@ -5,6 +5,7 @@ mod engine;
 mod error;
 pub mod exchange;
 pub mod graph;
+pub mod language_model;
 mod loading;
 mod pipeline;
 pub mod retrieval;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// From the bottom up. A new module of the engine gets a place here.
 const LAYERS: &[(Layer, &[&str])] = &[
-    (Layer::Vocabulary, &["error", "types"]),
+    (Layer::Vocabulary, &["error", "language_model", "types"]),
     (Layer::Text, &["text"]),
     (Layer::Storage, &["storage"]),
     (Layer::Stage, &["sources", "chunking", "graph"]),

@@ -1,0 +1,1 @@
+//! Clients of language and embedding models: the only crate that opens outgoing connections.
