@@ -11,6 +11,12 @@ pub trait ChatModel: Send + Sync {
     /// What the provider calls it; part of every cache key.
     fn name(&self) -> &str;
 
+    /// How many calls at once the provider may be asked for. Fewer may really run: a client slows
+    /// down when the provider says so.
+    fn concurrency(&self) -> usize {
+        1
+    }
+
     /// The whole reply. `on_text` hears the text as it arrives, where the provider can stream.
     fn complete(
         &self,
@@ -66,14 +72,20 @@ pub enum Role {
 }
 
 /// What a chat model answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatReply {
     pub text: String,
+    /// The model that answered: of a fallback chain not always the first.
+    pub model: String,
     /// As the provider counted them; `None` where it does not say.
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
     /// The reply ended because it was as long as allowed.
     pub is_truncated: bool,
+    /// Tries that failed before this one.
+    pub retries: u32,
+    /// Time spent waiting for rate limits and between tries.
+    pub waited: Duration,
 }
 
 /// What makes vectors comparable: all of it must be equal.
