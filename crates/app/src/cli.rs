@@ -34,6 +34,12 @@ pub(crate) struct Global {
     /// Namespace to work in
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
+    /// Read the store as of this date: what held in the world then
+    #[arg(long, global = true, value_name = "DATE")]
+    pub(crate) as_of: Option<String>,
+    /// Read the store as it was known at this date
+    #[arg(long, global = true, value_name = "DATE")]
+    pub(crate) known_at: Option<String>,
     /// Print results as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -57,6 +63,10 @@ pub(crate) enum Command {
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
     #[command(subcommand)]
     Graph(commands::graph::Command),
+    /// Show an entity's relations through time
+    Timeline(commands::timeline::Args),
+    /// Show which relations began and ended between two dates
+    Diff(commands::diff::Args),
     /// Add a graph from a file
     Import(commands::import::Args),
     /// Write the store's content to stdout

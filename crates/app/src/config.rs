@@ -5,8 +5,8 @@ mod raw;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use malha_engine::types::{LinkConvention, Mode};
-use malha_engine::{Engine, EngineConfig};
+use malha_engine::types::{LinkConvention, Mode, Times};
+use malha_engine::{Engine, EngineConfig, parse_times};
 
 use crate::cli::Global;
 use crate::exit::{Exit, Refusal};
@@ -34,15 +34,26 @@ pub(crate) struct Settings {
     pub(crate) watch_quiet: Duration,
     pub(crate) search_mode: Mode,
     pub(crate) search_limit: usize,
+    /// The moment that reading commands look at.
+    pub(crate) times: Times,
     pub(crate) json: bool,
     pub(crate) verbosity: Verbosity,
 }
 
 impl Settings {
-    /// Opens the store for reading commands, which never write to it.
+    /// Opens the store for reading commands, which never write to it, at the moment they look at.
     pub(crate) fn open_read_only(&self) -> anyhow::Result<Engine> {
         self.check_store_exists()?;
-        Ok(Engine::open_read_only(&self.store, self.engine.clone())?)
+        Ok(Engine::open_read_only(&self.store, self.engine.clone())?.at(self.times))
+    }
+
+    /// What is written is written now.
+    pub(crate) fn check_writes_now(&self) -> anyhow::Result<()> {
+        if self.times.is_present() {
+            return Ok(());
+        }
+        let message = "--as-of and --known-at are for commands that read";
+        Err(Refusal::new(Exit::Usage, message).into())
     }
 
     /// A store that is not there is the commonest mistake of all: say what to do.
@@ -130,6 +141,7 @@ fn load_from(
             .map_err(|reason| Refusal::new(Exit::Usage, reason))?;
     }
     checked.store_is_stated = store_is_stated;
+    checked.times = parse_times(global.as_of.as_deref(), global.known_at.as_deref())?;
     checked.json = global.json;
     checked.verbosity = verbosity;
     Ok(checked)

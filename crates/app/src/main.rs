@@ -33,6 +33,8 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Index(args) => commands::index::run(&args, &settings),
         Command::Search(args) => commands::search::run(&args, &settings),
         Command::Graph(command) => commands::graph::run(command, &settings),
+        Command::Timeline(args) => commands::timeline::run(&args, &settings),
+        Command::Diff(args) => commands::diff::run(&args, &settings),
         Command::Import(args) => commands::import::run(&args, &settings),
         Command::Export(args) => commands::export::run(&args, &settings),
         Command::Stats(args) => commands::stats::run(&args, &settings),

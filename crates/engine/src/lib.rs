@@ -7,6 +7,7 @@ pub mod exchange;
 pub mod graph;
 pub mod language_model;
 mod loading;
+mod memory;
 mod pipeline;
 pub mod retrieval;
 pub mod sources;
@@ -14,6 +15,6 @@ pub mod storage;
 pub mod text;
 pub mod types;
 
-pub use engine::Engine;
+pub use engine::{Engine, parse_moment, parse_times};
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

@@ -22,7 +22,7 @@ impl Files {
         Self { folder, store }
     }
 
-    fn load_with(&self, name: &str, text: &str, options: TripleOptions) -> TripleReport {
+    fn load_with(&self, name: &str, text: &str, options: &TripleOptions) -> TripleReport {
         let path = self.folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let lease = self.store.write_lease("test", Duration::ZERO).unwrap();
@@ -33,7 +33,7 @@ impl Files {
             &Namespace::default(),
             &path,
             &uri,
-            &options,
+            options,
             NOW,
         )
         .unwrap();
@@ -43,7 +43,7 @@ impl Files {
     }
 
     fn load(&self, name: &str, text: &str) -> TripleReport {
-        self.load_with(name, text, TripleOptions::default())
+        self.load_with(name, text, &TripleOptions::default())
     }
 
     fn digest(&self) -> String {
@@ -221,7 +221,7 @@ fn loops_to_oneself_are_rejected_and_counted() {
         allow_self_loops: true,
         ..TripleOptions::default()
     };
-    let report = files.load_with("f.tsv", text, options);
+    let report = files.load_with("f.tsv", text, &options);
     assert_eq!((report.facts, report.self_loops), (3, 0));
 }
 

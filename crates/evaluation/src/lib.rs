@@ -13,6 +13,7 @@ mod predictions;
 mod recursive_cte;
 mod rng;
 mod runner;
+mod temporal;
 
 pub use bootstrap::{Interval, RESAMPLES};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
@@ -28,3 +29,4 @@ pub use predictions::write_predictions;
 pub use recursive_cte::RecursiveCte;
 pub use rng::Rng;
 pub use runner::{RunLog, run_modes};
+pub use temporal::{TemporalReport, evaluate_temporal};

@@ -4,6 +4,7 @@ mod all;
 mod figures;
 mod links;
 mod retrieval;
+mod temporal;
 mod vault;
 
 use malha_evaluation::Error;
@@ -20,6 +21,8 @@ pub(crate) enum Command {
     All(all::Args),
     /// Compare the links found in a vault with a reference made by another program
     Links(links::Args),
+    /// Ask what held at given dates, of facts with dates
+    Temporal(temporal::Args),
     /// Ask which note each of your own links led to, in a copy of the vault without them
     Vault(vault::Args),
 }
@@ -29,6 +32,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Retrieval(args) => retrieval::run(&args, settings),
         Command::All(args) => all::run(&args, settings),
         Command::Links(args) => links::run(&args, settings),
+        Command::Temporal(args) => temporal::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),
     };
     done.map_err(|error| match error.downcast::<Error>() {

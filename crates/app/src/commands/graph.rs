@@ -5,7 +5,7 @@ mod hubs;
 mod neighbors;
 mod orphans;
 mod path;
-mod show;
+pub(crate) mod show;
 mod unresolved;
 
 pub(crate) use path::write_path;

@@ -19,6 +19,9 @@ pub(crate) struct Args {
     format: Format,
     /// File to read
     file: PathBuf,
+    /// Triples: relation that a subject has to one thing at a time; repeatable
+    #[arg(long, value_name = "RELATION")]
+    exclusive: Vec<String>,
     /// Triples: name of the file in the store; another file of this name replaces its facts
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -62,7 +65,14 @@ fn import_triples(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         .name
         .clone()
         .unwrap_or_else(|| format!("import/{file_name}"));
-    let report = engine.import_triples(&args.file, &name, &TripleOptions::default())?;
+    let report = engine.import_triples(
+        &args.file,
+        &name,
+        &TripleOptions {
+            exclusive: args.exclusive.clone(),
+            ..TripleOptions::default()
+        },
+    )?;
     if !report.unchanged {
         find_new_names(&engine, settings)?;
     }
@@ -105,13 +115,16 @@ fn summary(report: &TripleReport, name: &str, settings: &Settings) {
     }
     let lines = count(report.lines as u64, "line", "lines");
     let message = format!(
-        "{lines}: {} facts, {} repeated, {} to themselves, {} failed; relations: +{} −{}; entities: +{}",
+        "{lines}: {} facts, {} repeated, {} to themselves, {} failed; relations: +{} −{}, {} ended; \
+         conflicts: {}; entities: +{}",
         report.facts,
         report.repeated,
         report.self_loops,
         report.failed,
         report.relations_added,
         report.relations_closed,
+        report.relations_ended,
+        report.conflicts,
         report.entities_added,
     );
     stderr::note(verbosity, &message);

@@ -93,6 +93,7 @@ fn exit_of(report: &IngestReport) -> Exit {
 }
 
 pub(crate) fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
+    settings.check_writes_now()?;
     if settings.store.is_file() {
         return Ok(Engine::open(&settings.store, settings.engine.clone())?);
     }

@@ -42,6 +42,7 @@ struct Answer<'a> {
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     settings.check_store_exists()?;
     if args.fresh {
+        settings.check_writes_now()?;
         interrupt::stop_at_safe_points();
         let engine = Engine::open(&settings.store, settings.engine.clone())?;
         let report = index::once(&engine, &[], settings)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use malha_engine::EngineConfig;
-use malha_engine::types::{LinkConvention, Mode, Namespace};
+use malha_engine::types::{LinkConvention, Mode, Namespace, Times};
 use serde::Deserialize;
 
 use super::Settings;
@@ -186,6 +186,7 @@ impl Raw {
             watch_quiet: Duration::from_millis(self.index.watch_quiet_ms.expect(SET)),
             search_mode: self.search.mode.expect(SET).into(),
             search_limit,
+            times: Times::default(),
             json: false,
             verbosity: Verbosity::default(),
         })

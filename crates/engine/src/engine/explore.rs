@@ -69,11 +69,7 @@ impl Explorer<'_> {
                     .filter_map(|id| self.graph.entities.get(id)),
             );
         }
-        let relation_types = if request.relation_types.is_empty() {
-            None
-        } else {
-            Some(self.type_ids(&request.relation_types)?)
-        };
+        let relation_types = self.type_filter(&request.relation_types)?;
         let traversal = Traversal {
             max_hops: request.max_hops,
             max_nodes: request.max_nodes,
@@ -180,6 +176,16 @@ impl Explorer<'_> {
         if !exact.is_empty() {
             return Ok(exact);
         }
+        // Names of what is gone by now; in the present they are nobody's.
+        let past = storage::past_entities(self.connection, self.namespace, name, &fold(name))?;
+        let visible = |id: &EntityId| {
+            let index = self.graph.entities.get(*id);
+            index.is_some_and(|index| self.graph.relations.degree(index, self.at) > 0)
+        };
+        let past: Vec<EntityId> = past.into_iter().filter(visible).collect();
+        if !past.is_empty() {
+            return Ok(past);
+        }
         let aliases = StoredAliases { explorer: self };
         let is_isolated = |id| {
             let index = self.graph.entities.get(id);
@@ -194,7 +200,7 @@ impl Explorer<'_> {
             .collect())
     }
 
-    fn known(&self, name: &str) -> Result<Vec<EntityId>> {
+    pub(super) fn known(&self, name: &str) -> Result<Vec<EntityId>> {
         let found = self.resolve(name)?;
         if found.is_empty() {
             return Err(Error::NotFound {
@@ -205,7 +211,11 @@ impl Explorer<'_> {
         Ok(found)
     }
 
-    fn type_ids(&self, names: &[String]) -> Result<Vec<RelationTypeId>> {
+    /// The relation types of these names; `None`, every type, for no names.
+    pub(super) fn type_filter(&self, names: &[String]) -> Result<Option<Vec<RelationTypeId>>> {
+        if names.is_empty() {
+            return Ok(None);
+        }
         let mut ids = Vec::new();
         for name in names {
             let found = storage::relation_types_of(self.connection, self.namespace, name)?;
@@ -217,10 +227,10 @@ impl Explorer<'_> {
             }
             ids.extend(found);
         }
-        Ok(ids)
+        Ok(Some(ids))
     }
 
-    fn view(&self, id: EntityId) -> Result<EntityView> {
+    pub(super) fn view(&self, id: EntityId) -> Result<EntityView> {
         let row: EntityRow = storage::entity(self.connection, id)?;
         let mut aliases: Vec<String> = storage::aliases_of_entity(self.connection, id)?
             .into_iter()
@@ -247,10 +257,11 @@ impl Explorer<'_> {
         })
     }
 
-    fn relation(&self, edge: &Edge) -> Result<RelationView> {
+    pub(super) fn relation(&self, edge: &Edge) -> Result<RelationView> {
         let source = storage::entity(self.connection, self.graph.entities.id(edge.source))?;
         let target = storage::entity(self.connection, self.graph.entities.id(edge.target))?;
         let type_id = self.graph.relations.type_ids()[edge.relation_type as usize];
+        let detail = storage::relation_detail(self.connection, edge.relation)?;
         Ok(RelationView {
             source: source.name,
             source_id: source.public_id,
@@ -258,6 +269,10 @@ impl Explorer<'_> {
             target: target.name,
             target_id: target.public_id,
             weight: f64::from(edge.weight),
+            fact: detail.fact,
+            confidence: detail.confidence,
+            times: detail.times,
+            ended_by: detail.ended_by,
             evidence: storage::evidence_of_relation(
                 self.connection,
                 edge.relation,

@@ -2,7 +2,10 @@
 
 mod cache;
 mod explore;
+mod times;
 mod transfer;
+
+pub use times::{parse_moment, parse_times};
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,20 +17,21 @@ use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verificati
 use crate::types::{
     Clock, DocumentInput, EngineConfig, EntityView, IngestReport, Issue, Namespace,
     NeighborRequest, Neighborhood, OpenLink, PathView, Progress, SearchRequest, SearchResponse,
-    SourceSpec, SqlRows, Stage, Stats, SystemClock,
+    SourceSpec, SqlRows, Stage, Stats, SystemClock, Times,
 };
 use crate::{Error, Result};
 
 /// A store with its caches: index it, ask it.
 ///
 /// Sharable between threads; each call takes the one connection, so processes and threads that want to
-/// read at the same time open an engine each.
+/// read at the same time open an engine each. [`Engine::at`] gives the same store as it was at another moment.
 pub struct Engine {
     config: EngineConfig,
     namespace: Namespace,
-    clock: Box<dyn Clock>,
-    store: Mutex<Store>,
-    graph: Mutex<Option<Arc<RankedGraph>>>,
+    clock: Arc<dyn Clock>,
+    store: Arc<Mutex<Store>>,
+    graph: Arc<Mutex<Option<Arc<RankedGraph>>>>,
+    times: Times,
 }
 
 impl Engine {
@@ -57,16 +61,17 @@ impl Engine {
         Ok(Self {
             namespace: Namespace::new(&config.namespace)?,
             config,
-            clock: Box::new(SystemClock),
-            store: Mutex::new(store),
-            graph: Mutex::new(None),
+            clock: Arc::new(SystemClock),
+            store: Arc::new(Mutex::new(store)),
+            graph: Arc::new(Mutex::new(None)),
+            times: Times::default(),
         })
     }
 
     /// The same engine with another source of "now".
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Box::new(clock);
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -166,12 +171,19 @@ impl Engine {
             .namespace(&self.namespace)?
             .map_or(0, |namespace| namespace.0);
         let connection = store.connection();
+        let at = self.moment();
+        let hidden = if self.times.is_present() {
+            storage::Hidden::default()
+        } else {
+            storage::hidden_chunks(connection, namespace, at.valid, at.known)?
+        };
         let reader = Reader {
             connection,
             namespace,
             graph: &graph,
             languages: storage::known_languages(connection, namespace)?,
-            at: Moment::present(self.clock.now()),
+            at,
+            hidden,
         };
         retrieval::search(&reader, request)
     }
@@ -296,7 +308,7 @@ impl Engine {
             ranked: &ranked,
             graph: &ranked.graph,
             languages: storage::known_languages(store.connection(), namespace)?,
-            at: Moment::present(self.clock.now()),
+            at: self.moment(),
         };
         question(&explorer)
     }
@@ -317,6 +329,11 @@ impl Engine {
         let ranked = Arc::new(RankedGraph::new(graph));
         *slot = Some(Arc::clone(&ranked));
         Ok(ranked)
+    }
+
+    /// The moment that questions look at.
+    fn moment(&self) -> Moment {
+        Moment::of(self.times, self.clock.now())
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {

@@ -39,6 +39,23 @@ impl EdgeFilter {
         Self { direction, passing }
     }
 
+    /// For walks over the relations of all times.
+    pub fn of_all_times(
+        relations: &RelationCsr,
+        direction: Direction,
+        types: Option<&[RelationTypeId]>,
+    ) -> Self {
+        let passing = types.map_or(Passing::All, |types| {
+            let kinds = relations.kinds().iter();
+            Passing::Some(
+                kinds
+                    .map(|kind| types.contains(&kind.relation_type))
+                    .collect(),
+            )
+        });
+        Self { direction, passing }
+    }
+
     /// The same edges walked backwards.
     #[must_use]
     pub fn reversed(&self) -> Self {

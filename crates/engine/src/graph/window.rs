@@ -1,4 +1,4 @@
-use crate::types::Timestamp;
+use crate::types::{Times, Timestamp};
 
 /// A point in both times: what held in the world at `valid`, as far as was known at `known`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,15 @@ impl Moment {
         Self {
             valid: now,
             known: Timestamp(i64::MAX - 1),
+        }
+    }
+
+    /// The moment that `times` name when it is `now`. Asked only what was known at a time, the question is
+    /// about what held then.
+    pub fn of(times: Times, now: Timestamp) -> Self {
+        Self {
+            valid: times.as_of.or(times.known_at).unwrap_or(now),
+            known: times.known_at.unwrap_or(Self::present(now).known),
         }
     }
 }

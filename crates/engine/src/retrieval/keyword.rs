@@ -6,12 +6,24 @@ use crate::storage::full_text;
 use crate::text::QueryTerm;
 use crate::types::{ChunkId, DocumentId};
 
-/// Chunks by BM25, best first, ties by row id.
+/// Chunks of the reader's time by BM25, best first, ties by row id.
 pub(super) fn keyword(
     reader: &Reader<'_>,
     terms: &[QueryTerm],
     documents: Option<&[DocumentId]>,
     limit: usize,
 ) -> Result<Vec<(ChunkId, f64)>> {
-    full_text::search(reader.connection, reader.namespace, terms, documents, limit)
+    let hidden = &reader.hidden.chunks;
+    // As many more as may be hidden, so that the list is full without them.
+    let wanted = limit + hidden.len();
+    let mut hits = full_text::search(
+        reader.connection,
+        reader.namespace,
+        terms,
+        documents,
+        wanted,
+    )?;
+    hits.retain(|(chunk, _)| !hidden.contains(chunk));
+    hits.truncate(limit);
+    Ok(hits)
 }

@@ -72,7 +72,11 @@ pub(super) fn expand(
     }
     let added = neighbors.len();
     for document in neighbors {
-        let first = graph.document_chunks.row(document).first();
+        let first = graph
+            .document_chunks
+            .row(document)
+            .iter()
+            .find(|&&chunk| !reader.hidden.chunks.contains(&graph.chunks.id(chunk)));
         let found = score_of
             .get(&document)
             .copied()

@@ -14,7 +14,7 @@ use crate::Result;
 use crate::graph::vocabulary::find_names;
 use crate::graph::{AliasTable, Graph, Moment};
 use crate::loading::StoredNames;
-use crate::storage;
+use crate::storage::{self, Hidden};
 use crate::text::{Language, QueryTerm, fold, query_terms};
 use crate::types::{
     self, ChunkId, DocumentId, EntityId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,
@@ -70,6 +70,8 @@ pub(crate) struct Reader<'a> {
     pub languages: Vec<Language>,
     /// The time that relations are looked at.
     pub at: Moment,
+    /// Passages that this time does not have.
+    pub hidden: Hidden,
 }
 
 /// Runs a search. Lanes that have nothing to work with are recorded; they never empty or fail the search.
@@ -78,6 +80,12 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
     let terms = query_terms(&request.query, &reader.languages);
     let documents = request.documents.as_deref();
     let mut outcome = Outcome::default();
+    if reader.hidden.replaced > 0 {
+        outcome.notes.push(format!(
+            "{} passages of that time have been replaced since and are not searched",
+            reader.hidden.replaced
+        ));
+    }
 
     let hits = keyword(reader, &terms, documents, recipe.keyword_limit)?;
     outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
@@ -143,6 +151,7 @@ fn graph_lane(
         allowed
             .as_ref()
             .is_none_or(|allowed| allowed.contains(&graph.chunk_document[chunk as usize]))
+            && !reader.hidden.chunks.contains(&graph.chunks.id(chunk))
     };
     let ranking = rank(
         graph,

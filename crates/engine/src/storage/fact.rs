@@ -1,9 +1,9 @@
-//! Facts that a file states directly: relations of origin `import`, with the lines that say so.
+//! Facts that are stated directly, by a file or by a person or agent, with the lines that say so.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
-use super::NamespaceId;
+use super::{NamespaceId, Origin};
 use crate::types::{DocumentId, EntityId, PublicId, RelationId, RelationTypeId, Timestamp};
 use crate::{Error, Result};
 
@@ -20,6 +20,11 @@ pub(crate) struct Fact<'a> {
     pub(crate) to: StatedEnd<'a>,
     /// The fact as a sentence.
     pub(crate) sentence: Option<&'a str>,
+    /// The subject has this relation to one thing at a time.
+    pub(crate) exclusive: bool,
+    /// When its source was last seen to be fresh.
+    pub(crate) observed_at: Option<Timestamp>,
+    pub(crate) origin: Origin,
 }
 
 /// A file, or one of the sources it names, as the document that its facts are quoted from.
@@ -52,17 +57,27 @@ pub(crate) fn ensure_fact(
     let known = connection
         .prepare_cached(
             "SELECT id FROM relation WHERE source = ?1 AND target = ?2 AND type = ?3
-                 AND origin = 'import' AND retracted_at IS NULL AND valid_from IS ?4 AND valid_to IS ?5
+                 AND origin = ?6 AND retracted_at IS NULL AND valid_from IS ?4
+                 AND iif(superseded_by IS NULL, valid_to, stated_to) IS ?5
              ORDER BY version LIMIT 1",
         )?
-        .query_row(params![source, target, kind, from, to], |row| {
-            row.get(0).map(RelationId)
-        })
+        .query_row(
+            params![source, target, kind, from, to, fact.origin.as_str()],
+            |row| row.get(0).map(RelationId),
+        )
         .optional()?;
     if let Some(id) = known {
         connection
-            .prepare_cached("UPDATE relation SET fact = ?2 WHERE id = ?1 AND fact IS NULL")?
-            .execute(params![id.0, fact.sentence])?;
+            .prepare_cached(
+                "UPDATE relation SET fact = coalesce(fact, ?2), exclusive = max(exclusive, ?3),
+                     observed_at = max(coalesce(observed_at, ?4), coalesce(?4, observed_at)) WHERE id = ?1",
+            )?
+            .execute(params![
+                id.0,
+                fact.sentence,
+                fact.exclusive,
+                fact.observed_at.map(|at| at.0)
+            ])?;
         return Ok((id, false));
     }
     let id: i64 = connection
@@ -71,11 +86,11 @@ pub(crate) fn ensure_fact(
     connection
         .prepare_cached(
             "INSERT INTO relation (source, target, type, version, id, namespace, fact, weight, valid_from,
-                 valid_from_written, valid_to, valid_to_written, recorded_at, origin)
+                 valid_from_written, valid_to, valid_to_written, recorded_at, origin, exclusive, observed_at)
              VALUES (?1, ?2, ?3,
                  (SELECT coalesce(max(version), 0) + 1 FROM relation
                   WHERE source = ?1 AND target = ?2 AND type = ?3),
-                 ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, 'import')",
+                 ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             source,
@@ -89,6 +104,9 @@ pub(crate) fn ensure_fact(
             to,
             fact.to.map(|end| end.1),
             now.0,
+            fact.origin.as_str(),
+            fact.exclusive,
+            fact.observed_at.map(|at| at.0),
         ])?;
     Ok((RelationId(id), true))
 }

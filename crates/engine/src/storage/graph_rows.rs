@@ -12,6 +12,11 @@ const IN_GRAPH: &str =
     "(retracted_at IS NULL OR EXISTS (SELECT 1 FROM relation WHERE source = entity.id)
     OR EXISTS (SELECT 1 FROM relation WHERE target = entity.id))";
 
+/// The columns of [`StoredRelation`]. A hand-made link that its note no longer has held until then, and that
+/// stays known: only what is stated of the world is retracted.
+const RELATION: &str = "id, source, target, type, weight, valid_from, valid_to, recorded_at,
+    iif(origin = 'link', NULL, retracted_at)";
+
 /// A relation version with its four times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StoredRelation {
@@ -76,8 +81,7 @@ pub(crate) fn for_each_relation(
     mut each: impl FnMut(&StoredRelation),
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
-         FROM relation WHERE namespace = ?1 ORDER BY source, target, type, version",
+        &format!("SELECT {RELATION} FROM relation WHERE namespace = ?1 ORDER BY source, target, type, version"),
     )?;
     let mut rows = statement.query([namespace])?;
     while let Some(row) = rows.next()? {
@@ -92,10 +96,7 @@ pub(crate) fn stored_relation(
     id: RelationId,
 ) -> Result<Option<StoredRelation>> {
     Ok(connection
-        .prepare_cached(
-            "SELECT id, source, target, type, weight, valid_from, valid_to, recorded_at, retracted_at
-             FROM relation WHERE id = ?1",
-        )?
+        .prepare_cached(&format!("SELECT {RELATION} FROM relation WHERE id = ?1"))?
         .query_row([id.0], read_relation)
         .optional()?)
 }

@@ -11,7 +11,10 @@ use crate::{Error, Result};
 const APPLICATION_ID: i64 = 0x6d61_6c68;
 
 /// Step `n` (from 0) turns format `n` into format `n + 1`.
-const STEPS: &[&str] = &[include_str!("migrations/0001_first.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001_first.sql"),
+    include_str!("migrations/0002_facts.sql"),
+];
 
 /// The format that this version writes and reads.
 pub const FORMAT_VERSION: u32 = STEPS.len() as u32;

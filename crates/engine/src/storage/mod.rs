@@ -27,8 +27,10 @@ mod run;
 mod source;
 mod sql;
 mod store;
+mod time;
 mod transaction;
 mod verify;
+mod version;
 mod view;
 
 pub use condition::Condition;
@@ -52,4 +54,6 @@ pub(crate) use record_writer::{RecordError, RecordWriter};
 pub(crate) use relation::*;
 pub(crate) use run::*;
 pub(crate) use source::*;
+pub(crate) use time::*;
+pub(crate) use version::*;
 pub(crate) use view::*;

@@ -8,13 +8,17 @@ use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId, Ti
 /// Where a relation came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
+    /// A link of a note.
     Link,
+    /// A line of a file of facts.
+    Import,
 }
 
 impl Origin {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Link => "link",
+            Self::Import => "import",
         }
     }
 }

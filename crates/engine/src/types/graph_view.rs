@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{EntityKind, PublicId};
+use super::{EntityKind, PublicId, RelationTimes};
 
 /// An entity as shown to people and agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,16 @@ pub struct RelationView {
     pub relation_type: String,
     pub target: String,
     pub target_id: PublicId,
+    /// Number of distinct passages that state it.
     pub weight: f64,
+    /// The fact as a sentence, where one is stated.
+    pub fact: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    #[serde(flatten)]
+    pub times: RelationTimes,
+    /// The fact that ended it: the same subject has this relation to something else from then on.
+    pub ended_by: Option<String>,
     pub evidence: Vec<EvidenceView>,
 }
 

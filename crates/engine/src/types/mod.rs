@@ -37,6 +37,7 @@ mod search;
 mod settings;
 mod stats;
 mod time;
+mod timeline;
 
 pub use alias::{Alias, AliasSource};
 pub use chunk::ChunkDraft;
@@ -61,4 +62,5 @@ pub use search::{
 };
 pub use settings::{DocumentInput, EngineConfig, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
-pub use time::{Clock, DatePrecision, SystemClock, Timestamp, ValidDate};
+pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
+pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};

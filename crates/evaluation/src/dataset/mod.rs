@@ -3,7 +3,7 @@
 mod ids;
 mod passage;
 mod question;
-mod rows;
+pub(crate) mod rows;
 
 pub use ids::{read_ids, restrict};
 pub use passage::{Passage, PassageFields, read_passages};

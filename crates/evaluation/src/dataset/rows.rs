@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// One JSON object of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     pub path: PathBuf,
     /// From 1.
     pub line: usize,
@@ -40,14 +40,14 @@ impl std::fmt::Display for BrokenRow {
 
 /// The rows of one or several files, in order.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub rows: Vec<Row>,
     pub broken: Vec<BrokenRow>,
 }
 
 /// Reads a JSONL file, plain or gzip (told by its first bytes, not by its name). Blank lines are left out;
 /// a line that is no JSON object is reported as broken.
-pub(super) fn read_rows(path: &Path) -> Result<Rows> {
+pub(crate) fn read_rows(path: &Path) -> Result<Rows> {
     let mut rows = Rows::default();
     let mut reader = open(path)?;
     let mut bytes = Vec::new();
@@ -100,7 +100,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 }
 
 /// The whole text of a file, plain or gzip.
-pub(super) fn read_text(path: &Path) -> Result<String> {
+pub(crate) fn read_text(path: &Path) -> Result<String> {
     let mut text = String::new();
     open(path)?
         .read_to_string(&mut text)
@@ -110,7 +110,7 @@ pub(super) fn read_text(path: &Path) -> Result<String> {
 
 impl Row {
     /// A string field; numbers are written out. `None` when absent or null.
-    pub(super) fn text(&self, field: &str) -> Option<String> {
+    pub(crate) fn text(&self, field: &str) -> Option<String> {
         match self.fields.get(field)? {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
@@ -119,7 +119,7 @@ impl Row {
     }
 
     /// A list of strings, or a single string as a list of one. Absent and null give an empty list.
-    pub(super) fn list(&self, field: &str) -> Vec<String> {
+    pub(crate) fn list(&self, field: &str) -> Vec<String> {
         match self.fields.get(field) {
             Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
             Some(value) => scalar(value).into_iter().collect(),
@@ -128,7 +128,7 @@ impl Row {
     }
 
     /// The field's value as the scoring scripts beside the data print it (`True`, `None`, bare strings).
-    pub(super) fn label(&self, field: &str) -> String {
+    pub(crate) fn label(&self, field: &str) -> String {
         match self.fields.get(field) {
             None | Some(Value::Null) => "None".to_owned(),
             Some(Value::Bool(true)) => "True".to_owned(),
@@ -138,7 +138,7 @@ impl Row {
         }
     }
 
-    pub(super) fn broken(&self, reason: impl Into<String>) -> BrokenRow {
+    pub(crate) fn broken(&self, reason: impl Into<String>) -> BrokenRow {
         BrokenRow {
             path: self.path.clone(),
             line: self.line,

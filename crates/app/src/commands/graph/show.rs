@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{EntityView, EvidenceView, RelationView};
+use malha_engine::types::{EntityView, EvidenceView, RelationTimes, RelationView};
 
 use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, plain_line};
 
 /// A list of entities, one a line.
-pub(super) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Result<()> {
+pub(crate) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Result<()> {
     let mut table = Table::new(&["name", "kind", ">relations", ">mentions", "note"]);
     for entity in entities {
         table.row([
@@ -22,7 +22,7 @@ pub(super) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Res
 }
 
 /// The kind, or the types where some are stated.
-pub(super) fn kind(entity: &EntityView) -> String {
+pub(crate) fn kind(entity: &EntityView) -> String {
     if entity.types.is_empty() {
         entity.kind.as_str().to_owned()
     } else {
@@ -31,7 +31,7 @@ pub(super) fn kind(entity: &EntityView) -> String {
 }
 
 /// `A —works with→ B`
-pub(super) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Result<()> {
+pub(crate) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Result<()> {
     writeln!(
         out,
         "{} {} {}",
@@ -42,8 +42,26 @@ pub(super) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Res
 }
 
 /// Where a relation is stated, in its own words.
-pub(super) fn evidence(out: &mut impl Write, evidence: &EvidenceView) -> io::Result<()> {
+pub(crate) fn evidence(out: &mut impl Write, evidence: &EvidenceView) -> io::Result<()> {
     let place = format!("{}:{}", plain_line(&evidence.uri), evidence.line);
     let quote = painted(DIM, plain_line(&evidence.quote));
     writeln!(out, "    {}  {quote}", painted(PATH, place))
+}
+
+/// `2019 – 2021-05`, as written where it is written, else as days. Nothing where neither end is known.
+pub(crate) fn period(times: &RelationTimes) -> String {
+    let shown = |written: &Option<String>, at: &Option<String>| {
+        written
+            .as_deref()
+            .or(at.as_deref().map(|at| at.split('T').next().unwrap_or(at)))
+            .map(plain_line)
+            .unwrap_or_default()
+    };
+    let from = shown(&times.valid_from_written, &times.valid_from);
+    let to = shown(&times.valid_to_written, &times.valid_to);
+    if from.is_empty() && to.is_empty() {
+        String::new()
+    } else {
+        format!("{from} – {to}").trim().to_owned()
+    }
 }

@@ -13,6 +13,7 @@ const COLUMNS: &[&str] = &[
     "valid_to",
     "source",
     "fact",
+    "exclusive",
 ];
 
 /// A fact as its line spells it. Only the first three are never empty.
@@ -29,6 +30,8 @@ pub(super) struct Line {
     pub(super) source: Option<String>,
     /// The fact as a sentence.
     pub(super) fact: Option<String>,
+    /// The subject has this relation to one thing at a time.
+    pub(super) exclusive: bool,
 }
 
 /// How the lines of a file are written.
@@ -156,6 +159,7 @@ fn scalar(name: &str, value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(flag) if name == "exclusive" => Ok(flag.to_string()),
         _ => Err(format!("{name} is neither text nor a number")),
     }
 }
@@ -163,15 +167,22 @@ fn scalar(name: &str, value: &Value) -> Result<String, String> {
 fn set(line: &mut Line, name: &str, value: String) -> Result<(), String> {
     let optional = |value: String| (!value.trim().is_empty()).then_some(value);
     match name {
-        "subject" => line.subject = value,
-        "relation" => line.relation = value,
-        "object" => line.object = value,
+        "subject" | "s" => line.subject = value,
+        "relation" | "r" | "predicate" | "p" => line.relation = value,
+        "object" | "o" => line.object = value,
         "subject_type" => line.subject_type = optional(value),
         "object_type" => line.object_type = optional(value),
-        "valid_from" => line.valid_from = optional(value),
-        "valid_to" => line.valid_to = optional(value),
+        "valid_from" | "start" => line.valid_from = optional(value),
+        "valid_to" | "end" => line.valid_to = optional(value),
         "source" => line.source = optional(value),
         "fact" => line.fact = optional(value),
+        "exclusive" => {
+            line.exclusive = match value.trim() {
+                "true" | "yes" | "1" => true,
+                "false" | "no" | "0" | "" => false,
+                other => return Err(format!("exclusive is {other:?}; say true or false")),
+            };
+        }
         other => return Err(unknown_field(other)),
     }
     Ok(())
@@ -247,9 +258,9 @@ mod tests {
                 "",
                 "A\tr\tB",
                 "A\tr",
-                "A\tr\tB\tX\tY\t1\t2\ts\tf\tz",
+                "A\tr\tB\tX\tY\t1\t2\ts\tf\tno\tz",
             ],
-            &["-", "-", "A|r|B", "object is missing", "10 fields"],
+            &["-", "-", "A|r|B", "object is missing", "11 fields"],
         );
         check(
             TripleSyntax::Tsv,

@@ -11,11 +11,14 @@ use super::TripleSyntax;
 use super::line::{Line, LineReader};
 use super::name::{clean, is_better, key};
 use super::period::Period;
-use crate::storage::{self, Fact, FactDocument, FactLine, NamespaceId, WriteTransaction};
+use crate::memory::settle;
+use crate::storage::{
+    self, Fact, FactDocument, FactLine, NamespaceId, Origin, WriteTransaction, relation_key,
+};
 use crate::text::{fold, squash};
 use crate::types::{
     Alias, AliasSource, DocumentId, EntityId, EntityKind, ItemFailure, Namespace, RelationId,
-    Timestamp,
+    RelationTypeId, Timestamp,
 };
 use crate::{Error, Result};
 
@@ -27,12 +30,15 @@ const LONGEST_QUOTE: usize = 2_000;
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// How a file of facts is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TripleOptions {
     /// `None`: told by the file's name, then by its first character.
     pub syntax: Option<TripleSyntax>,
     /// Keep facts whose subject and object are the same entity.
     pub allow_self_loops: bool,
+    /// Relations that a subject has to one thing at a time, compared without case: such a fact ends where the
+    /// next one begins. A line may say so of itself.
+    pub exclusive: Vec<String>,
 }
 
 /// What became of the lines of a file.
@@ -55,6 +61,11 @@ pub struct TripleReport {
     pub relations_added: usize,
     /// Relations that only an earlier version of the file stated.
     pub relations_closed: usize,
+    /// Relations whose end follows anew from what comes after them.
+    pub relations_ended: usize,
+    /// Pairs of exclusive facts that begin at the same moment: neither ends the other. They are listed in the
+    /// warnings.
+    pub conflicts: usize,
     /// The same file was loaded before, and nothing was done.
     pub unchanged: bool,
 }
@@ -96,6 +107,12 @@ pub fn import_triples(
         title,
         content_hash: &content_hash,
         allow_self_loops: options.allow_self_loops,
+        exclusive: options
+            .exclusive
+            .iter()
+            .map(|name| relation_key(name))
+            .collect(),
+        subjects: BTreeSet::new(),
         touched: storage::withdraw_facts(connection, id, uri, now)?
             .into_iter()
             .collect(),
@@ -149,6 +166,10 @@ struct Loader<'a> {
     title: &'a str,
     content_hash: &'a [u8],
     allow_self_loops: bool,
+    /// Keys of the relation types that are exclusive.
+    exclusive: BTreeSet<String>,
+    /// Subjects and relations whose facts may end one another anew.
+    subjects: BTreeSet<(EntityId, RelationTypeId)>,
     /// Relations that lost a line, or gained one besides their first.
     touched: BTreeSet<RelationId>,
     /// The file's document, and one for each source that its lines name.
@@ -257,7 +278,7 @@ impl Loader<'_> {
         let (document, evidence) = self.document(checked.source)?;
         let source = self.entity(&checked.subject, checked.subject_type, &evidence)?;
         let target = self.entity(&checked.object, checked.object_type, &evidence)?;
-        let relation_key = storage::relation_key(&checked.relation);
+        let relation_key = relation_key(&checked.relation);
         let kind = storage::relation_type_id(
             self.connection,
             self.namespace.0.0,
@@ -271,6 +292,9 @@ impl Loader<'_> {
             from: end(checked.period.from.as_ref()),
             to: end(checked.period.to.as_ref()),
             sentence: checked.fact,
+            exclusive: line.exclusive || self.exclusive.contains(&relation_key),
+            observed_at: None,
+            origin: Origin::Import,
         };
         let (relation, new) =
             storage::ensure_fact(self.connection, self.namespace.0, &fact, self.now)?;
@@ -288,6 +312,9 @@ impl Loader<'_> {
             self.touched.insert(relation);
         }
         storage::add_fact_line(self.connection, relation, &quote)?;
+        if new || fact.exclusive {
+            self.subjects.insert((source, kind));
+        }
         self.report.relations_added += usize::from(new);
         self.report.facts += 1;
         Ok(Ok(()))
@@ -376,6 +403,22 @@ impl Loader<'_> {
         for &relation in &self.touched {
             if storage::settle_fact(self.connection, relation, self.now)? {
                 self.report.relations_closed += 1;
+            }
+            self.subjects
+                .insert(storage::subject_of(self.connection, relation)?);
+        }
+        for (source, kind) in std::mem::take(&mut self.subjects) {
+            let settled = settle(self.connection, source, kind, self.now)?;
+            self.report.relations_ended += settled.ended;
+            self.report.conflicts += settled.conflicts.len();
+            for (one, other) in settled.conflicts {
+                let fact = |id| storage::fact_sentence(self.connection, id);
+                let reason = format!(
+                    "{:?} and {:?} begin at the same moment; neither ends the other",
+                    fact(one)?,
+                    fact(other)?
+                );
+                self.warn(0, reason);
             }
         }
         storage::retire_withdrawn_documents(self.connection, self.namespace.0, self.uri, self.now)?;
