@@ -24,6 +24,11 @@ pub(super) fn is_needed(connection: &Connection, path: &Path) -> Result<bool> {
     Ok(version(connection, path)? < i64::from(FORMAT_VERSION))
 }
 
+/// Whether the file holds nothing yet: it was made a moment ago, or whoever made it was stopped.
+pub(super) fn is_blank(connection: &Connection, path: &Path) -> Result<bool> {
+    Ok(version(connection, path)? == 0)
+}
+
 /// Brings the file to [`FORMAT_VERSION`], each step in its own transaction. Safe when several
 /// processes do it at once: each looks again once it may write.
 pub(super) fn run(connection: &Connection, path: &Path) -> Result<()> {

@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -13,6 +13,11 @@ use crate::{Error, Result};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long opening waits for another process that is creating or migrating the same store.
 const MIGRATION_WAIT: Duration = Duration::from_mins(1);
+/// How long a reader waits for another process that has made the file and not yet its tables. That
+/// takes a moment; whoever was killed in between leaves an empty file.
+const CREATION_WAIT: Duration = Duration::from_secs(5);
+/// Between two looks at such a file.
+const CREATION_PAUSE: Duration = Duration::from_millis(20);
 /// Page cache of a connection in KiB. The operating system caches the file as well, so this bounds
 /// our memory and costs little speed.
 const CACHE_KIB: i64 = 32 * 1024;
@@ -91,8 +96,36 @@ impl Store {
 
     /// Opens the existing store at `path` without ever writing to it, also in a read-only folder.
     /// A store of an older format is refused, because reading it would mean to migrate it first.
+    /// One that another process is only just making is waited for.
     pub fn open_read_only(path: &Path) -> Result<Self> {
+        Self::open_read_only_within(path, CREATION_WAIT)
+    }
+
+    fn open_read_only_within(path: &Path, wait: Duration) -> Result<Self> {
         must_exist(path)?;
+        let started = Instant::now();
+        loop {
+            let store = Self::open_reading(path)?;
+            if !migration::is_needed(&store.connection, path)? {
+                return Ok(store);
+            }
+            if !migration::is_blank(&store.connection, path)? {
+                return Err(store_error(
+                    path,
+                    "it has an older format; open it once for writing (`malha index`) to bring it up to date",
+                ));
+            }
+            if started.elapsed() >= wait {
+                return Err(store_error(
+                    path,
+                    "it was never finished; `malha index` makes the store that belongs there",
+                ));
+            }
+            std::thread::sleep(CREATION_PAUSE);
+        }
+    }
+
+    fn open_reading(path: &Path) -> Result<Self> {
         match Self::open_shared(path, OpenFlags::SQLITE_OPEN_READ_ONLY, path) {
             Err(Error::Database(e)) if is_unwritable_folder(&e) => Self::open_unchanging(path),
             other => other,
@@ -130,12 +163,8 @@ impl Store {
         };
         store.configure()?;
         store.connection.pragma_update(None, "query_only", true)?;
-        if migration::is_needed(&store.connection, path)? {
-            return Err(store_error(
-                path,
-                "it has an older format; open it once for writing (`malha index`) to bring it up to date",
-            ));
-        }
+        // The first read: an unreadable file is noticed here, by both ways of opening.
+        migration::is_needed(&store.connection, path)?;
         Ok(store)
     }
 
@@ -315,6 +344,27 @@ mod tests {
             assert!(matches!(result, Err(Error::Store { .. })));
         }
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_reader_waits_for_a_store_that_is_being_made() {
+        let folder = folder();
+        let path = folder.path().join("malha.db");
+        std::fs::write(&path, "").unwrap();
+        let unfinished = Store::open_read_only_within(&path, Duration::from_millis(50));
+        let message = unfinished.unwrap_err().to_string();
+        assert!(message.contains("never finished"), "{message}");
+
+        let making = path.clone();
+        let maker = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            Store::create_or_open(&making).map(drop)
+        });
+        assert_eq!(
+            Store::open_read_only(&path).unwrap().generation().unwrap(),
+            0
+        );
+        maker.join().unwrap().unwrap();
     }
 
     #[test]
