@@ -77,7 +77,7 @@ pub(crate) fn search(
     }
     let query = query.join(" OR ");
     // Looking up the document of every hit costs as much as scoring it: only where it tells them apart.
-    let sql = if documents.is_none() && has_one_namespace(connection)? {
+    let sql = if documents.is_none() && is_only_namespace(connection, namespace)? {
         format!(
             "SELECT f.rowid, {SCORE} AS score FROM chunk_fts f WHERE chunk_fts MATCH ?1
              ORDER BY score DESC, f.rowid LIMIT ?2"
@@ -150,10 +150,11 @@ fn document_frequency(connection: &Connection, term: &str) -> Result<i64> {
         .unwrap_or(0))
 }
 
-fn has_one_namespace(connection: &Connection) -> Result<bool> {
+/// False too for a namespace that the store does not know.
+fn is_only_namespace(connection: &Connection, namespace: i64) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT count(*) = 1 FROM namespace")?
-        .query_row([], |row| row.get(0))?)
+        .prepare_cached("SELECT count(*) = 1 AND max(id) IS ?1 FROM namespace")?
+        .query_row([namespace], |row| row.get(0))?)
 }
 
 /// Current chunks that hold, of every group, at least one term.
@@ -266,6 +267,8 @@ mod tests {
             [3, 1]
         );
         assert_eq!(found(&store, "a", Some(&[])), [0_i64; 0]);
+        let unknown = search(store.connection(), 0, &terms("a"), None, 10).unwrap();
+        assert_eq!(unknown, [], "a namespace the store does not know");
         store
             .connection()
             .execute_batch("INSERT INTO namespace VALUES (2, 'other')")
