@@ -18,6 +18,8 @@ mod nothing_found_is_an_answer;
 mod punctuation_in_a_query_is_just_text;
 mod stale_results_say_so;
 mod stdout_carries_results_only;
+#[cfg(unix)]
+mod the_readme_shows_what_is_printed;
 mod the_store_is_found_upwards;
 mod watch_picks_up_an_edit;
 mod writers_wait_and_readers_never_fail;
