@@ -10,7 +10,8 @@ use crate::text::{Language, QueryTerm, Tokenizer};
 const LONGEST: usize = 320;
 
 /// Byte range of the best sentence or line of `text`: the one with most distinct words of the question,
-/// the first of equals. A heading says what a text is about but states nothing, so it comes last.
+/// the first of equals. A heading says what a text is about but states nothing, and no more does an
+/// embedded picture, so they come last.
 pub(super) fn best_quote(
     text: &str,
     language: Language,
@@ -31,13 +32,19 @@ pub(super) fn best_quote(
             .split(' ')
             .filter(|term| wanted.contains(term))
             .collect();
-        let states_something = !text[sentence.clone()].starts_with('#');
-        let merit = (states_something, found.len());
+        let merit = (states_something(&text[sentence.clone()]), found.len());
         if best.1.is_empty() || merit > best.0 {
             best = (merit, sentence);
         }
     }
     best.1
+}
+
+/// False for headings and for what is nothing but one embed.
+fn states_something(sentence: &str) -> bool {
+    let item = sentence.trim_start_matches(['-', '*', '+', '>', ' ']);
+    let is_embed = item.starts_with("![") && item.ends_with([']', ')']);
+    !sentence.starts_with('#') && !is_embed
 }
 
 /// Sentences and lines of a text, trimmed, not longer than a quote may be.
@@ -91,6 +98,27 @@ fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::query_terms;
+
+    #[test]
+    fn what_states_something_is_quoted() {
+        #[track_caller]
+        fn check(text: &str, question: &str, expected: &str) {
+            let terms = query_terms(question, &[Language::English]);
+            let mut tokenizer = Tokenizer::default();
+            let quote = best_quote(text, Language::English, &terms, &mut tokenizer);
+            assert_eq!(&text[quote], expected);
+        }
+        let note = "# Kiln\n\n![[kiln.png]]\n\nBuilt by Ana.\n\n- ![kiln](kiln.jpg)\n";
+        check(note, "kiln", "Built by Ana.");
+        check("# Kiln\n\n![[kiln.png]]\n", "kiln", "# Kiln");
+        check(
+            "One. The kiln. A red kiln, fired.",
+            "fired kiln",
+            "A red kiln, fired.",
+        );
+        check("One. Two.", "nothing", "One.");
+    }
 
     #[test]
     fn sentences_end_where_people_end_them() {

@@ -42,7 +42,17 @@ fn broken(error: &serde_json::Error, kept: usize) -> String {
         0 => String::new(),
         kept => format!("; {kept} before it were read"),
     };
-    format!("not valid JSON: {error}{kept}")
+    format!("not valid JSON: {}{kept}", without_line(error))
+}
+
+/// What is wrong and in which column; the line stands before it, in the place of the failure.
+fn without_line(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match message.strip_suffix(&place) {
+        Some(what) => format!("{what} at column {}", error.column()),
+        None => message,
+    }
 }
 
 /// Hands the items of an array, or the one value, to a function until it returns false.
@@ -112,7 +122,7 @@ fn read_lines(
         offset += line.len();
         let is_last = offset == bytes.len() && !line.ends_with(b"\n");
         let line_number = at + 1;
-        let place = |reason: String| format!("line {line_number}, byte {start}: {reason}");
+        let place = |reason: String| format!("byte {start}: {reason}");
         let decoded = match decode(line) {
             Ok(decoded) => decoded,
             Err(reason) => {
@@ -140,9 +150,7 @@ fn read_lines(
                 rows.fail(line_number, place(reason.to_owned()));
             }
             Err(error) => {
-                let reason = format!("not valid JSON: {error}");
-                // The parser counts lines within the line it was given.
-                let reason = reason.replace("at line 1 column", "at column");
+                let reason = format!("not valid JSON: {}", without_line(&error));
                 rows.fail(line_number, place(reason));
             }
         }
@@ -241,7 +249,7 @@ mod tests {
             &["A"],
             &[(
                 3,
-                "not valid JSON: EOF while parsing a value at line 3 column 9; 1 before it were read",
+                "not valid JSON: EOF while parsing a value at column 9; 1 before it were read",
             )],
         );
         check(
@@ -249,16 +257,13 @@ mod tests {
             &["d 1"],
             &[(
                 1,
-                "not valid JSON: trailing characters at line 1 column 9; 1 before it were read",
+                "not valid JSON: trailing characters at column 9; 1 before it were read",
             )],
         );
         check(
             "[",
             &[],
-            &[(
-                1,
-                "not valid JSON: EOF while parsing a list at line 1 column 1",
-            )],
+            &[(1, "not valid JSON: EOF while parsing a list at column 1")],
         );
     }
 
@@ -281,15 +286,12 @@ mod tests {
             [
                 (
                     2,
-                    "line 2, byte 20: not valid JSON: EOF while parsing a value at column 8"
+                    "byte 20: not valid JSON: EOF while parsing a value at column 8"
                 ),
-                (
-                    4,
-                    "line 4, byte 30: binary data, not text (it contains NUL bytes)"
-                ),
+                (4, "byte 30: binary data, not text (it contains NUL bytes)"),
                 (
                     6,
-                    "line 6, byte 55: the last line is cut off; it is read when the rest has arrived"
+                    "byte 55: the last line is cut off; it is read when the rest has arrived"
                 ),
             ]
         );

@@ -75,6 +75,10 @@ impl LineReader {
         }
         let line = match self.syntax {
             TripleSyntax::Jsonl => parse_json(text)?,
+            // One JSON line among lines of fields is no reason to lose it.
+            TripleSyntax::Tsv if text.starts_with(['{', '[']) && !text.contains('\t') => {
+                parse_json(text)?
+            }
             TripleSyntax::Tsv => {
                 if text.starts_with('#') {
                     self.first = first;
@@ -259,8 +263,18 @@ mod tests {
                 "A\tr\tB",
                 "A\tr",
                 "A\tr\tB\tX\tY\t1\t2\ts\tf\tno\tz",
+                r#"{"subject":"A","relation":"q","object":"C"}"#,
+                "{A}\tr\t[B]",
             ],
-            &["-", "-", "A|r|B", "object is missing", "11 fields"],
+            &[
+                "-",
+                "-",
+                "A|r|B",
+                "object is missing",
+                "11 fields",
+                "A|q|C",
+                "{A}|r|[B]",
+            ],
         );
         check(
             TripleSyntax::Tsv,
