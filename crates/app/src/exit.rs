@@ -67,11 +67,25 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         return Exit::Success;
     }
     let (exit, hint) = classify(error);
-    ui::stderr::error(&format!("{error:#}"));
+    ui::stderr::error(&describe(error));
     if let Some(hint) = hint {
         ui::stderr::hint(&hint);
     }
     exit
+}
+
+/// The error and its causes in one line. Many errors state their cause already; it is not said twice.
+pub(crate) fn describe(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+    }
+    message
 }
 
 fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
@@ -82,6 +96,13 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
         return (Exit::Failure, None);
     };
     let (exit, hint) = match error {
+        Error::NotFound {
+            kind: "relation type",
+            ..
+        } => (
+            Exit::NotFound,
+            "`malha sql \"SELECT name FROM relation_type\"` lists them",
+        ),
         Error::NotFound { .. } => (
             Exit::NotFound,
             "`malha search` finds text; `malha graph hubs` lists the best connected names",
@@ -150,6 +171,21 @@ mod tests {
             Exit::Configuration,
         );
         check(anyhow::anyhow!("other"), Exit::Failure);
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let denied = || std::io::Error::from(ErrorKind::PermissionDenied);
+        let io = Error::Io {
+            path: "a.db".into(),
+            source: denied(),
+        };
+        let check = |error: anyhow::Error, expected: &str| assert_eq!(describe(&error), expected);
+        check(io.into(), "a.db: permission denied");
+        check(
+            anyhow::Error::from(denied()).context("cannot watch a"),
+            "cannot watch a: permission denied",
+        );
     }
 
     #[test]

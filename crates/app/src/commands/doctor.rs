@@ -9,8 +9,8 @@ use malha_engine::types::IssueSeverity;
 use serde::Serialize;
 
 use crate::config::Settings;
-use crate::exit::Exit;
-use crate::ui::{DIM, Output, count, painted, plain_line};
+use crate::exit::{Exit, describe};
+use crate::ui::{DIM, Output, count, painted, place, plain_line};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
@@ -23,7 +23,12 @@ struct Finding {
     message: String,
     /// What to do about it; empty when nothing needs doing.
     advice: String,
+    /// The single things meant, one a line.
+    details: Vec<String>,
 }
+
+/// Details shown to people; JSON has all of them.
+const DETAILS_SHOWN: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,7 +60,7 @@ fn examine(settings: &Settings) -> Vec<Finding> {
         Ok(engine) => engine,
         Err(error) => {
             let advice = "`malha index` makes a new store from your notes; a damaged one can be moved away first";
-            findings.push(bad("store", format!("{error:#}"), advice));
+            findings.push(bad("store", describe(&error), advice));
             return findings;
         }
     };
@@ -175,9 +180,16 @@ fn files(engine: &Engine) -> malha_engine::Result<Finding> {
             .issues()?
             .into_iter()
             .filter(|issue| issue.severity == IssueSeverity::Failed)
-            .map(|issue| format!("{}: {}", issue.uri, issue.reason))
+            .map(|issue| format!("{}: {}", place(&issue.uri, issue.line), issue.reason))
             .collect();
-        notice("files", message, &failed.join("; "))
+        Finding {
+            details: failed,
+            ..notice(
+                "files",
+                message,
+                "mend them and index again, or exclude them in `.malhaignore`",
+            )
+        }
     })
 }
 
@@ -200,6 +212,7 @@ fn good(what: &'static str, message: String) -> Finding {
         state: State::Good,
         message,
         advice: String::new(),
+        details: Vec::new(),
     }
 }
 
@@ -209,6 +222,7 @@ fn notice(what: &'static str, message: String, advice: &str) -> Finding {
         state: State::Notice,
         message,
         advice: advice.to_owned(),
+        details: Vec::new(),
     }
 }
 
@@ -218,6 +232,7 @@ fn bad(what: &'static str, message: String, advice: &str) -> Finding {
         state: State::Bad,
         message,
         advice: advice.to_owned(),
+        details: Vec::new(),
     }
 }
 
@@ -234,13 +249,16 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         painted(style, mark),
         finding.what
     )?;
+    let mut line = |text: &str| writeln!(out, "{:21}{}", "", painted(DIM, plain_line(text)));
+    for detail in finding.details.iter().take(DETAILS_SHOWN) {
+        line(detail)?;
+    }
+    if finding.details.len() > DETAILS_SHOWN {
+        let more = finding.details.len() - DETAILS_SHOWN;
+        line(&format!("and {more} more; --json lists all"))?;
+    }
     if !finding.advice.is_empty() {
-        writeln!(
-            out,
-            "{:21}{}",
-            "",
-            painted(DIM, plain_line(&finding.advice))
-        )?;
+        line(&finding.advice)?;
     }
     Ok(())
 }

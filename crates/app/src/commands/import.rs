@@ -10,7 +10,11 @@ use serde_json::json;
 use super::index::{self, open_or_create};
 use crate::config::Settings;
 use crate::exit::{Exit, Refusal};
-use crate::ui::{Output, count, stderr};
+use crate::ui::stderr::{self, Verbosity};
+use crate::ui::{Output, count, place};
+
+/// How many failed lines are shown before the rest is only counted.
+const FAILURES_SHOWN: usize = 20;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -99,11 +103,23 @@ fn find_new_names(engine: &Engine, settings: &Settings) -> anyhow::Result<()> {
 
 fn summary(report: &TripleReport, name: &str, settings: &Settings) {
     let verbosity = settings.verbosity;
-    for failure in &report.failures {
-        stderr::failed(&format!("{name}:{}", failure.line), &failure.reason);
+    let shown = if verbosity >= Verbosity::Verbose {
+        report.failures.len()
+    } else {
+        FAILURES_SHOWN
+    };
+    for failure in report.failures.iter().take(shown) {
+        stderr::failed(&place(name, failure.line), &failure.reason);
+    }
+    if report.failures.len() > shown {
+        let more = report.failures.len() - shown;
+        stderr::note(
+            verbosity,
+            &format!("{more} more failed lines; -v shows them"),
+        );
     }
     for warning in &report.warnings {
-        let message = format!("{name}:{}: {}", warning.line, warning.reason);
+        let message = format!("{}: {}", place(name, warning.line), warning.reason);
         stderr::warning(verbosity, &message);
     }
     if report.unchanged {

@@ -15,7 +15,7 @@ use crate::exit::{Exit, Refusal};
 use crate::interrupt;
 use crate::ui::{Bar, Output, stderr};
 
-pub(crate) use report::summary;
+pub(crate) use report::{Standing, summary};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -58,13 +58,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     };
 
     let report = once(&engine, &sources, &settings)?;
-    show(&report, args, &settings)?;
+    show(&engine, &report, args, &settings)?;
     if args.watch {
         let quiet = settings.watch_quiet;
         let roots: Vec<PathBuf> = engine.sources()?.into_iter().map(|s| s.root).collect();
         watch::until_interrupted(&roots, quiet, settings.verbosity, || {
             let report = once(&engine, &[], &settings)?;
-            show(&report, args, &settings)
+            show(&engine, &report, args, &settings)
         })?;
         return Ok(Exit::Interrupted);
     }
@@ -124,17 +124,23 @@ fn given_sources(args: &Args, settings: &Settings) -> anyhow::Result<Vec<SourceS
     Ok(sources)
 }
 
-fn show(report: &IngestReport, args: &Args, settings: &Settings) -> anyhow::Result<()> {
+fn show(
+    engine: &Engine,
+    report: &IngestReport,
+    args: &Args,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    let standing = Standing::after(report, engine)?;
     let mut out = Output::new();
     if settings.json {
         out.json(report)?;
     } else if args.skipped {
-        for skipped in &report.skipped {
+        for skipped in &standing.skipped {
             writeln!(out, "{}", report::skipped_line(skipped))?;
         }
     }
     out.flush()?;
-    summary(report, settings.verbosity);
+    summary(report, &standing, settings.verbosity);
     Ok(())
 }
 

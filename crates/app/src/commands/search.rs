@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use malha_engine::Engine;
 use malha_engine::types::{
-    Connection, Evidence, LaneRecord, LaneStatus, SearchRequest, SearchResponse,
+    Connection, Evidence, Lane, LaneRecord, LaneStatus, SearchRequest, SearchResponse,
 };
 use serde::Serialize;
 
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     fresh: bool,
 }
 
+/// Said when the graph had nothing to start from.
+const UNNAMED: &str = "note: the question holds no name that the notes know; ranked by its words";
+
 /// What `--json` prints: the engine's response, and how far behind the sources the store is.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -46,7 +49,8 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         interrupt::stop_at_safe_points();
         let engine = Engine::open(&settings.store, settings.engine.clone())?;
         let report = index::once(&engine, &[], settings)?;
-        index::summary(&report, settings.verbosity);
+        let standing = index::Standing::after(&report, &engine)?;
+        index::summary(&report, &standing, settings.verbosity);
     }
     let engine = settings.open_read_only()?;
     let response = engine.search(&SearchRequest {
@@ -72,6 +76,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         }
     }
     out.flush()?;
+    if response.results.is_empty() {
+        stderr::note(settings.verbosity, &why_nothing(&engine, settings)?);
+    }
     explain(&response, stale, settings);
     Ok(Exit::Success)
 }
@@ -130,18 +137,37 @@ fn connection_line(rank: usize, connections: &[Connection]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("↳ {}", parts.join("; ")))
 }
 
+/// Why a search found nothing: the words do not occur, or there is nothing to search in.
+fn why_nothing(engine: &Engine, settings: &Settings) -> malha_engine::Result<String> {
+    if engine.stats()?.documents > 0 {
+        return Ok("nothing found".to_owned());
+    }
+    let namespace = settings.engine.namespace.as_str();
+    Ok(format!(
+        "nothing found: namespace `{namespace}` of the store holds no documents yet; `malha index` adds them"
+    ))
+}
+
 /// What the reader should know beyond the results.
 fn explain(response: &SearchResponse, stale: usize, settings: &Settings) {
     let verbosity = settings.verbosity;
-    if response.results.is_empty() {
-        stderr::note(verbosity, "nothing found");
-    }
+    let is_said_by_a_lane = |note: &String| response.record.iter().any(|lane| lane.reason == *note);
     for note in &response.notes {
-        stderr::note(verbosity, &format!("note: {note}"));
+        if !is_said_by_a_lane(note) {
+            stderr::note(verbosity, &format!("note: {note}"));
+        }
     }
     for record in &response.record {
         let line = record_line(record);
         match record.status {
+            LaneStatus::Skipped
+                if record.lane == Lane::Graph && response.entry_entities.is_empty() =>
+            {
+                // Of nothing there is no order to explain.
+                if !response.results.is_empty() {
+                    stderr::note(verbosity, UNNAMED);
+                }
+            }
             LaneStatus::Failed => stderr::warning(verbosity, &line),
             LaneStatus::Ran => stderr::detail(verbosity, &line),
             LaneStatus::Skipped | LaneStatus::Cut => stderr::note(verbosity, &line),

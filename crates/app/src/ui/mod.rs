@@ -2,6 +2,7 @@
 //! stderr through [`stderr`]. Text of documents passes [`plain`] on its way to a terminal.
 
 mod output;
+mod place;
 mod plain;
 mod progress;
 mod snippet;
@@ -10,6 +11,7 @@ mod style;
 mod table;
 
 pub(crate) use output::Output;
+pub(crate) use place::place;
 pub(crate) use plain::{plain, plain_line};
 pub(crate) use progress::Bar;
 pub(crate) use snippet::Highlighter;

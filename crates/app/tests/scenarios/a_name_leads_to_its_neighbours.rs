@@ -59,6 +59,17 @@ fn two_names_are_connected_by_a_path_with_its_evidence() {
 }
 
 #[test]
+fn a_name_and_itself_need_no_path() {
+    let vault = vault();
+    let ran = vault.malha(&["graph", "path", "Lighthouse", "The Beacon"]);
+    let ran = ran.expect(0);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("the same entity"), "{}", ran.stderr);
+    let ran = vault.malha(&["graph", "path", "Lighthouse", "Alone", "--hops", "1"]);
+    assert_eq!(ran.expect(0).stderr, "no path of at most 1 relation\n");
+}
+
+#[test]
 fn what_hangs_loose_is_listed() {
     let vault = vault();
     let orphans = vault.malha(&["graph", "orphans"]).expect(0).stdout;

@@ -22,6 +22,8 @@ fn exit_codes_tell_what_happened() {
     check(&["search", "x", "--mode", "telepathy"], 2);
     check(&["--namespace", "", "search", "x"], 2);
     check(&["graph", "neighbors"], 2);
+    check(&["graph", "neighbors", "a", "--nodes", "0"], 2);
+    check(&["graph", "hubs", "-n", "0"], 2);
     check(&["-q", "-v", "stats"], 2);
     check(&["sql", "SELECT * FROM no_such_table"], 2);
     check(&["sql", "DELETE FROM chunk"], 2);
@@ -56,6 +58,15 @@ fn every_error_says_what_and_a_hint() {
             .starts_with("error: entity not found: Nobody\nhint: "),
         "{}",
         ran.stderr
+    );
+    let ran = vault.malha(&["graph", "neighbors", "a", "--relation", "eats"]);
+    let hint = ran.expect(3).stderr;
+    assert!(hint.contains("relation_type"), "{hint}");
+    vault.malha(&["backup", "copy.db"]).expect(0);
+    let taken = vault.malha(&["backup", "copy.db"]).expect(1).stderr;
+    assert_eq!(
+        taken,
+        "error: copy.db: there is a file already; choose another name for the backup\n"
     );
 }
 

@@ -20,8 +20,20 @@ fn nothing_found_is_an_answer() {
         }
         let ran = vault.malha(&["search", "zeppelin Kowalski"]).expect(0);
         assert_eq!(ran.stdout, "");
-        assert!(ran.stderr.contains("nothing found"), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("nothing found"), "{}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        // An empty store, and a name of a namespace that was mistyped, say so.
+        let mistyped = ["--namespace", "defualt", "search", "lanterns"];
+        let mistyped = vault.malha(&mistyped).expect(0).stderr;
+        assert!(mistyped.contains("namespace `defualt`"), "{mistyped}");
     }
+    let empty_store = empty.malha(&["search", "lanterns"]).expect(0).stderr;
+    assert!(empty_store.contains("`malha index`"), "{empty_store}");
+    let unnamed = small.malha(&["search", "lanterns"]).expect(0).stderr;
+    assert_eq!(
+        unnamed,
+        "note: the question holds no name that the notes know; ranked by its words\n"
+    );
     for arguments in [
         &["graph", "hubs"][..],
         &["graph", "orphans"],

@@ -38,6 +38,24 @@ fn writers_wait_and_readers_never_fail() {
     assert_eq!(vault.digest(), vault.fresh_digest());
 }
 
+/// A reader that comes while the very first run is making the store is neither refused nor told a
+/// story about an old format.
+#[test]
+fn a_store_in_the_making_is_waited_for() {
+    for _ in 0..8 {
+        let vault = Vault::with_notes(40);
+        let mut first = vault.start(&["index"]);
+        while !vault.root.join(".malha/malha.db").is_file() {
+            std::thread::yield_now();
+        }
+        let ran = vault
+            .malha(&["search", "--json", "Harbour Light"])
+            .expect(0);
+        assert!(ran.json()["results"].is_array());
+        assert!(first.wait().unwrap().success());
+    }
+}
+
 /// Who does not want to wait is told who holds the store. The holder is stopped in the middle of its
 /// run, so that nobody can miss it.
 #[cfg(unix)]

@@ -1,7 +1,8 @@
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::Store;
-use super::store::{store_error, with_suffix};
+use super::store::with_suffix;
 use crate::{Error, Result};
 
 impl Store {
@@ -13,19 +14,22 @@ impl Store {
             source,
         };
         if target.symlink_metadata().is_ok() {
-            return Err(store_error(
-                target,
-                "there is a file already; choose another name for the backup",
-            ));
+            let taken = "there is a file already; choose another name for the backup";
+            return Err(io_error(std::io::Error::new(
+                ErrorKind::AlreadyExists,
+                taken,
+            )));
         }
         let Some(name) = target.to_str() else {
-            return Err(store_error(target, "the name must be valid Unicode"));
+            return Err(io_error(std::io::Error::other(
+                "the name must be valid Unicode",
+            )));
         };
         // Under another name first, so that a backup that was cut short is never taken for one.
         let partial = with_suffix(target, ".partial");
         let partial_name = format!("{name}.partial");
         match std::fs::remove_file(&partial) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(io_error(error));
             }
             _ => {}
@@ -38,11 +42,12 @@ impl Store {
             // Only a part of a copy can be lost here.
             let _ = std::fs::remove_file(&partial);
             return Err(match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::CannotOpen) => store_error(
-                    target,
+                Some(rusqlite::ErrorCode::CannotOpen) => io_error(std::io::Error::other(
                     "it cannot be made; check that its folder exists and may be written",
-                ),
-                Some(rusqlite::ErrorCode::DiskFull) => store_error(target, "the disk is full"),
+                )),
+                Some(rusqlite::ErrorCode::DiskFull) => {
+                    io_error(std::io::Error::from(ErrorKind::StorageFull))
+                }
                 _ => error.into(),
             });
         }

@@ -71,7 +71,7 @@ impl Store {
         connection.progress_handler(0, None::<fn() -> bool>)?;
         match result {
             Err(Error::Interrupted) if Instant::now() >= deadline => Err(Error::Usage(format!(
-                "the query took longer than {} s and was given up; narrow it, or raise the limit",
+                "the query took longer than {} s and was given up; narrow it",
                 limits.time.as_secs()
             ))),
             other => other,

@@ -18,8 +18,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2)]
     hops: u32,
     /// How many entities to show at most
-    #[arg(long, value_name = "N", default_value_t = 60)]
-    nodes: usize,
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: u32,
     /// Which way to follow relations
     #[arg(long, value_enum, default_value_t = DirectionName::Both)]
     direction: DirectionName,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let request = NeighborRequest {
         seeds: args.names.clone(),
         max_hops: args.hops,
-        max_nodes: args.nodes,
+        max_nodes: args.nodes as usize,
         direction: match args.direction {
             DirectionName::Out => Direction::Out,
             DirectionName::In => Direction::In,
@@ -85,7 +85,9 @@ fn write_neighborhood(
         let kind = painted(DIM, show::kind(&node.entity));
         writeln!(out, "  {name}  {kind}")?;
     }
-    writeln!(out, "{}", painted(DIM, "relations"))?;
+    if !found.relations.is_empty() {
+        writeln!(out, "{}", painted(DIM, "relations"))?;
+    }
     for relation in &found.relations {
         write!(out, "  ")?;
         show::relation(out, relation)?;

@@ -7,7 +7,7 @@ use malha_engine::types::PathView;
 use super::show;
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::{Output, stderr};
+use crate::ui::{Output, count, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -19,13 +19,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 6)]
     hops: u32,
     /// How many paths to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
-    limit: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let engine = settings.open_read_only()?;
-    let paths = engine.paths(&args.from, &args.to, args.hops, args.limit)?;
+    let paths = engine.paths(&args.from, &args.to, args.hops, args.limit as usize)?;
     let mut out = Output::new();
     if settings.json {
         out.json(&paths)?;
@@ -39,7 +39,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if paths.is_empty() {
-        let message = format!("no path of at most {} relations", args.hops);
+        let relations = count(u64::from(args.hops), "relation", "relations");
+        stderr::note(
+            settings.verbosity,
+            &format!("no path of at most {relations}"),
+        );
+    } else if paths.iter().all(|path| path.relations.is_empty()) {
+        let message = format!("{} and {} are the same entity", args.from, args.to);
         stderr::note(settings.verbosity, &message);
     }
     Ok(Exit::Success)

@@ -1,17 +1,47 @@
 //! What an indexing run did, in words.
 
-use malha_engine::types::{IngestReport, ItemFailure, Skipped};
+use malha_engine::Engine;
+use malha_engine::types::{IngestReport, Issue, IssueSeverity, ItemFailure};
 
 use crate::ui::stderr::{self, Verbosity};
-use crate::ui::{DIM, PATH, count, painted, plain_line};
+use crate::ui::{DIM, PATH, count, painted, place, plain_line};
 
 /// How many warnings are shown before the rest is only counted.
 const WARNINGS_SHOWN: usize = 10;
 
+/// What stands in the store of files that this run and earlier ones left out.
+pub(crate) struct Standing {
+    /// Files and folders that were left out, by uri.
+    pub(super) skipped: Vec<Issue>,
+    /// Files that failed in an earlier run and have not changed since.
+    failed_before: usize,
+}
+
+impl Standing {
+    pub(crate) fn after(report: &IngestReport, engine: &Engine) -> malha_engine::Result<Self> {
+        let issues = engine.issues()?;
+        let is_new = |issue: &Issue| {
+            let mut failed = report.failed.iter();
+            failed.any(|failure| (&failure.uri, failure.line) == (&issue.uri, issue.line))
+        };
+        let of = |severity| {
+            issues
+                .iter()
+                .filter(move |issue| issue.severity == severity)
+        };
+        Ok(Self {
+            failed_before: of(IssueSeverity::Failed)
+                .filter(|issue| !is_new(issue))
+                .count(),
+            skipped: of(IssueSeverity::Skipped).cloned().collect(),
+        })
+    }
+}
+
 /// Prints the summary of a run on stderr. Failures are always listed: nothing is lost silently.
-pub(crate) fn summary(report: &IngestReport, verbosity: Verbosity) {
+pub(crate) fn summary(report: &IngestReport, standing: &Standing, verbosity: Verbosity) {
     for failure in &report.failed {
-        stderr::failed(&place(failure), &failure.reason);
+        stderr::failed(&place_of(failure), &failure.reason);
     }
     let shown = if verbosity >= Verbosity::Verbose {
         report.warnings.len()
@@ -19,7 +49,7 @@ pub(crate) fn summary(report: &IngestReport, verbosity: Verbosity) {
         WARNINGS_SHOWN
     };
     for warning in report.warnings.iter().take(shown) {
-        let message = format!("{}: {}", place(warning), warning.reason);
+        let message = format!("{}: {}", place_of(warning), warning.reason);
         stderr::warning(verbosity, &message);
     }
     if report.warnings.len() > shown {
@@ -30,17 +60,17 @@ pub(crate) fn summary(report: &IngestReport, verbosity: Verbosity) {
         );
         stderr::note(verbosity, &format!("{more}; -v shows them"));
     }
-    for line in lines(report) {
+    for line in lines(report, standing) {
         stderr::note(verbosity, &line);
     }
 }
 
-fn lines(report: &IngestReport) -> Vec<String> {
+fn lines(report: &IngestReport, standing: &Standing) -> Vec<String> {
     let files = count(report.seen as u64, "file", "files");
     let mut counts = vec![
         format!("{} read", report.read),
         format!("{} unchanged", report.unchanged),
-        format!("{} skipped", report.skipped.len()),
+        format!("{} skipped", standing.skipped.len()),
         format!("{} failed", report.failed.len()),
     ];
     if !report.warnings.is_empty() {
@@ -73,22 +103,24 @@ fn lines(report: &IngestReport) -> Vec<String> {
             report.entities_removed,
         ));
     }
+    if standing.failed_before > 0 {
+        let files = count(standing.failed_before as u64, "failure", "failures");
+        lines.push(format!(
+            "{files} of earlier runs in files that are unchanged; `malha doctor` lists them"
+        ));
+    }
     lines
 }
 
 /// A skipped file as a line of output.
-pub(super) fn skipped_line(skipped: &Skipped) -> String {
+pub(super) fn skipped_line(skipped: &Issue) -> String {
     let uri = painted(PATH, plain_line(&skipped.uri));
     let reason = painted(DIM, plain_line(&skipped.reason));
     format!("{uri}  {reason}")
 }
 
-fn place(item: &ItemFailure) -> String {
-    if item.line == 0 {
-        item.uri.clone()
-    } else {
-        format!("{}:{}", item.uri, item.line)
-    }
+fn place_of(item: &ItemFailure) -> String {
+    place(&item.uri, item.line)
 }
 
 #[cfg(test)]
@@ -103,18 +135,24 @@ mod tests {
             unchanged: 1196,
             changed: 2,
             removed: 1,
-            skipped: vec![Skipped {
-                uri: "a".to_owned(),
-                reason: "empty".to_owned(),
-            }],
             elapsed_ms: 240,
             ..IngestReport::default()
         };
-        let lines = lines(&report);
+        let standing = Standing {
+            skipped: vec![Issue {
+                severity: IssueSeverity::Skipped,
+                uri: "a".to_owned(),
+                line: 0,
+                reason: "empty".to_owned(),
+            }],
+            failed_before: 2,
+        };
+        let lines = lines(&report, &standing);
         assert_eq!(
             lines[0],
             "1,200 files: 3 read, 1196 unchanged, 1 skipped, 0 failed (0.2 s)"
         );
         assert!(lines[1].starts_with("documents: 2 changed, 1 removed; "));
+        assert!(lines[2].starts_with("2 failures of earlier runs"));
     }
 }
