@@ -1,0 +1,154 @@
+//! A provider of the tests: an HTTP server on a free port of this machine that answers by a function.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// What arrived.
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    pub(crate) path: String,
+    /// Names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+    /// Number of this request, from 0.
+    pub(crate) number: usize,
+}
+
+/// What goes back.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    Status(u16, Vec<(String, String)>, String),
+    /// The connection ends without a word.
+    Disconnect,
+}
+
+impl Answer {
+    pub(crate) fn ok(body: impl std::fmt::Display) -> Self {
+        Self::Status(200, Vec::new(), body.to_string())
+    }
+
+    /// The reply of a chat model, as `/chat/completions` puts it.
+    pub(crate) fn chat(text: &str) -> Self {
+        Self::ok(json!({
+            "choices": [{ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
+            "usage": { "prompt_tokens": 11, "completion_tokens": 7 },
+        }))
+    }
+
+    pub(crate) fn error(status: u16, message: &str) -> Self {
+        let body = json!({ "error": { "message": message } }).to_string();
+        Self::Status(status, Vec::new(), body)
+    }
+}
+
+/// Runs until the test ends.
+pub(crate) struct Stub {
+    pub(crate) url: String,
+    received: Arc<Mutex<Vec<Received>>>,
+    in_flight: Arc<AtomicUsize>,
+    most_in_flight: Arc<AtomicUsize>,
+}
+
+impl Stub {
+    pub(crate) fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let stub = Self {
+            url,
+            received: Arc::default(),
+            in_flight: Arc::default(),
+            most_in_flight: Arc::default(),
+        };
+        let shared = (
+            Arc::clone(&stub.received),
+            Arc::clone(&stub.in_flight),
+            Arc::clone(&stub.most_in_flight),
+        );
+        let answer = Arc::new(answer);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, shared) = (Arc::clone(&answer), shared.clone());
+                std::thread::spawn(move || {
+                    let (received, in_flight, most) = shared;
+                    serve(&stream, |mut request| {
+                        let now = in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        {
+                            let mut all = received.lock().unwrap();
+                            request.number = all.len();
+                            all.push(request.clone());
+                        }
+                        let answer = answer(&request);
+                        in_flight.fetch_sub(1, Ordering::SeqCst);
+                        answer
+                    });
+                });
+            }
+        });
+        stub
+    }
+
+    /// All requests so far, in order of arrival.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.received.lock().unwrap().len()
+    }
+
+    pub(crate) fn most_in_flight(&self) -> usize {
+        self.most_in_flight.load(Ordering::SeqCst)
+    }
+}
+
+fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
+    let mut reader = BufReader::new(stream);
+    let mut writer = stream;
+    while let Some(request) = read(&mut reader) {
+        let Answer::Status(status, headers, body) = answer(request) else {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+            return;
+        };
+        let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
+        for (name, value) in headers {
+            head = format!("{head}{name}: {value}\r\n");
+        }
+        let sent = writer.write_all(format!("{head}\r\n{body}").as_bytes());
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Received> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = Vec::new();
+    let mut length = 0;
+    loop {
+        line.clear();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim().split_once(':') else {
+            break;
+        };
+        let (name, value) = (name.to_lowercase(), value.trim().to_owned());
+        if name == "content-length" {
+            length = value.parse().ok()?;
+        }
+        headers.push((name, value));
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Received {
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+        number: 0,
+    })
+}
