@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Export(commands::export::Args),
     /// Count what the store holds
     Stats(commands::stats::Args),
+    /// Show what models were asked and what it cost
+    Usage(commands::usage::Args),
     /// Check that store, configuration and sources are in good order
     Doctor(commands::doctor::Args),
     /// Check the store's integrity

@@ -1,5 +1,6 @@
 //! Settings: raw ones as written in `malha.toml`, the environment and flags become checked ones, once.
 
+mod models;
 mod raw;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::exit::{Exit, Refusal};
 use crate::locate;
 use crate::ui::stderr::{self, Verbosity};
 
+pub(crate) use models::{Task, TaskModels};
 pub(crate) use raw::{ConventionName, ModeName, check_chunking};
 
 /// Everything the commands need to know, checked.
@@ -36,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) search_limit: usize,
     /// The moment that reading commands look at.
     pub(crate) times: Times,
+    /// Which chat model does what.
+    pub(crate) models: TaskModels,
     pub(crate) json: bool,
     pub(crate) verbosity: Verbosity,
 }
@@ -84,7 +88,8 @@ fn load_from(
     here: &Path,
     environment: impl Iterator<Item = (String, String)>,
 ) -> anyhow::Result<Settings> {
-    let environment = raw::Environment::read(environment)?;
+    let variables: std::collections::BTreeMap<String, String> = environment.collect();
+    let environment = raw::Environment::read(variables.clone().into_iter())?;
     let verbosity = Verbosity::new(global.quiet, global.verbose);
     for name in &environment.unknown {
         stderr::warning(verbosity, &format!("{name} is not a setting of malha"));
@@ -135,7 +140,7 @@ fn load_from(
         config_folder
     };
 
-    let mut checked = settings.check(store, base, config_file)?;
+    let mut checked = settings.check(store, base, config_file, &variables)?;
     if let Some(namespace) = &global.namespace {
         checked.engine.namespace = raw::checked_namespace(namespace)
             .map_err(|reason| Refusal::new(Exit::Usage, reason))?;

@@ -3,10 +3,11 @@
 use std::io::ErrorKind;
 
 use malha_engine::Error;
+use malha_engine::language_model::ModelErrorKind;
 
 use crate::ui;
 
-/// Exit codes. Code 2 is clap's own too; 5 (budget reached) waits for the commands that spend money.
+/// Exit codes. Code 2 is clap's own too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Also a search without hits.
@@ -17,6 +18,8 @@ pub(crate) enum Exit {
     NotFound = 3,
     /// The run went through, but some items failed.
     Partial = 4,
+    /// The limit of spending was reached; running again goes on from there.
+    Budget = 5,
     /// Another process holds the store.
     Busy = 75,
     Configuration = 78,
@@ -126,6 +129,24 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
         Error::Import { .. } => (
             Exit::Failure,
             "nothing of the file was imported; mend the line and run it again",
+        ),
+        Error::BudgetReached { .. } => (
+            Exit::Budget,
+            "what was paid for is kept; run the command again with a higher limit to go on",
+        ),
+        Error::Model(error) => (
+            Exit::Failure,
+            match error.kind {
+                ModelErrorKind::Transient { .. } => {
+                    "the model's server could not answer; try again later"
+                }
+                ModelErrorKind::Permanent => {
+                    "check [models] in malha.toml: address, model and the variable of the key"
+                }
+                ModelErrorKind::TooLong => {
+                    "the question does not fit into the model's context; ask for less evidence"
+                }
+            },
         ),
         Error::Interrupted => (
             Exit::Interrupted,

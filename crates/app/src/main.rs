@@ -37,6 +37,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Diff(args) => commands::diff::run(&args, &settings),
         Command::Import(args) => commands::import::run(&args, &settings),
         Command::Export(args) => commands::export::run(&args, &settings),
+        Command::Usage(args) => commands::usage::run(&args, &settings),
         Command::Stats(args) => commands::stats::run(&args, &settings),
         Command::Doctor(args) => commands::doctor::run(&args, &settings),
         Command::Verify(args) => commands::verify::run(&args, &settings),

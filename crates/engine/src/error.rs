@@ -33,6 +33,9 @@ pub enum Error {
     /// A model gave no usable answer.
     #[error(transparent)]
     Model(#[from] crate::language_model::ModelError),
+    /// The limit of spending leaves no room for another call of a model; what was done is kept.
+    #[error("the budget is used up: {spent} so far")]
+    BudgetReached { spent: String },
     /// `SQLite` refused a statement.
     #[error("database: {0}")]
     Database(#[source] rusqlite::Error),

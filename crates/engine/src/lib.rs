@@ -9,6 +9,7 @@ pub mod language_model;
 mod loading;
 mod memory;
 mod pipeline;
+pub mod replies;
 pub mod retrieval;
 pub mod sources;
 pub mod storage;

@@ -10,7 +10,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Text, &["text"]),
     (Layer::Storage, &["storage"]),
     (Layer::Stage, &["sources", "chunking", "graph"]),
-    (Layer::Loading, &["loading", "memory"]),
+    (Layer::Loading, &["loading", "memory", "replies"]),
     (Layer::Operation, &["pipeline", "retrieval", "exchange"]),
     (Layer::Door, &["engine"]),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, Role};
 use serde_json::{Value, json};
 
-use crate::event_stream::for_each_event;
+use crate::event_stream::{for_each_event, is_streamed};
 use crate::http::{Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
@@ -93,7 +93,7 @@ impl ChatModel for Anthropic {
         let response = self
             .http
             .post(&self.url, &headers, &self.body(request), &call)?;
-        if self.settings.stream {
+        if self.settings.stream && is_streamed(&response) {
             return streamed(response, &call, on_text);
         }
         let reply = whole(&call.json(response)?, &call)?;

@@ -11,6 +11,12 @@ use crate::http::{Call, LONGEST_REPLY};
 /// Longest line of a stream.
 const LONGEST_LINE: u64 = 4 << 20;
 
+/// Whether a reply comes in pieces: some servers answer as a whole although they were asked to stream.
+pub(crate) fn is_streamed(response: &http::Response<Body>) -> bool {
+    let kind = response.headers().get("content-type");
+    !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
 /// Calls `each` with the JSON value of every line, `data: ` or bare, until it returns false or the stream
 /// ends. True when `each` ended it: a stream that ends by itself was cut.
 pub(crate) fn for_each_event(

@@ -8,7 +8,7 @@ use malha_engine::language_model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::event_stream::for_each_event;
+use crate::event_stream::{for_each_event, is_streamed};
 use crate::http::{Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
@@ -105,7 +105,7 @@ impl OpenAi {
         };
         let body = self.body(request, refused);
         let response = self.http.post(&self.url, headers, &body, &call)?;
-        if self.settings.stream {
+        if self.settings.stream && is_streamed(&response) {
             return streamed(response, &call, on_text);
         }
         let reply = whole(&call.json(response)?, &call)?;

@@ -1,5 +1,7 @@
 //! `malha doctor`: is everything in good order, and if not, what to do.
 
+mod models;
+
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -13,7 +15,11 @@ use crate::exit::{Exit, describe};
 use crate::ui::{DIM, Output, count, painted, place, plain_line};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Ask every configured chat model for one word, to see whether it answers
+    #[arg(long)]
+    models: bool,
+}
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -39,8 +45,11 @@ enum State {
     Bad,
 }
 
-pub(crate) fn run(_args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
-    let findings = examine(settings);
+pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let mut findings = examine(settings);
+    if args.models {
+        findings.extend(models::answering(settings));
+    }
     let mut out = Output::new();
     if settings.json {
         out.json(&findings)?;
@@ -55,7 +64,7 @@ pub(crate) fn run(_args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
 }
 
 fn examine(settings: &Settings) -> Vec<Finding> {
-    let mut findings = vec![configuration(settings)];
+    let mut findings = vec![configuration(settings), models::configured(settings)];
     let engine = match settings.open_read_only() {
         Ok(engine) => engine,
         Err(error) => {

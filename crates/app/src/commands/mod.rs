@@ -17,4 +17,5 @@ pub(crate) mod search;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod timeline;
+pub(crate) mod usage;
 pub(crate) mod verify;

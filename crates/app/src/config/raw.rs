@@ -1,5 +1,6 @@
 //! Settings as they are written, before anything is checked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use malha_engine::types::{LinkConvention, Mode, Namespace, Times};
 use serde::Deserialize;
 
 use super::Settings;
+use super::models::Models;
 use crate::exit::{Exit, Refusal};
 use crate::ui::stderr::Verbosity;
 
@@ -18,7 +20,7 @@ const EXAMPLE: &str = include_str!("../../../../malha.example.toml");
 const FOREIGN_VARIABLES: [&str; 2] = ["MALHA_DATA_DIR", "MALHA_TCK_DIR"];
 
 /// `malha.toml`, every key optional.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
     pub(super) store: Option<PathBuf>,
@@ -27,6 +29,7 @@ pub(super) struct Raw {
     index: Index,
     chunk: Chunk,
     search: Search,
+    models: Models,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -144,6 +147,7 @@ impl Raw {
                 mode: over.search.mode.or(self.search.mode),
                 limit: over.search.limit.or(self.search.limit),
             },
+            models: self.models.overlaid_by(over.models),
         }
     }
 
@@ -161,14 +165,17 @@ impl Raw {
         store: PathBuf,
         base: PathBuf,
         config_file: Option<PathBuf>,
+        variables: &BTreeMap<String, String>,
     ) -> Result<Settings, Refusal> {
         const SET: &str = "the example file sets every key but `store`";
+        let models = self.models.check(variables).map_err(bad)?;
         let engine = EngineConfig {
             namespace: checked_namespace(&self.namespace.expect(SET)).map_err(bad)?,
             chunk_size: self.chunk.size.expect(SET),
             chunk_overlap: self.chunk.overlap.expect(SET),
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
             allow_network_file_system: self.allow_network_file_system.expect(SET),
+            prices: models.prices.clone(),
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         let search_limit = self.search.limit.expect(SET);
@@ -187,6 +194,7 @@ impl Raw {
             search_mode: self.search.mode.expect(SET).into(),
             search_limit,
             times: Times::default(),
+            models,
             json: false,
             verbosity: Verbosity::default(),
         })
@@ -251,6 +259,15 @@ impl Environment {
                 "MALHA_CHUNK_OVERLAP" => settings.chunk.overlap = Some(number(&name, &value)?),
                 "MALHA_SEARCH_MODE" => settings.search.mode = Some(named(&name, &value)?),
                 "MALHA_SEARCH_LIMIT" => settings.search.limit = Some(number(&name, &value)?),
+                _ if name.starts_with("MALHA_MODELS_") => {
+                    let rest = &name["MALHA_MODELS_".len()..];
+                    match settings.models.set(rest, &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
                 _ if FOREIGN_VARIABLES.contains(&name.as_str()) => {}
                 _ => found.unknown.push(name),
             }
@@ -289,7 +306,7 @@ mod tests {
     #[test]
     fn example_sets_every_key_and_equals_the_engine_defaults() {
         let settings = defaults()
-            .check(PathBuf::new(), PathBuf::new(), None)
+            .check(PathBuf::new(), PathBuf::new(), None, &BTreeMap::new())
             .unwrap();
         assert_eq!(settings.engine, EngineConfig::default());
         assert_eq!(settings.search_mode, Mode::default());

@@ -1,5 +1,8 @@
 //! The real binary, one scenario a file, named as a sentence.
 
+#[allow(dead_code, reason = "shared with tests that use other parts of it")]
+#[path = "../../../providers/tests/stub/mod.rs"]
+mod stub;
 mod support;
 
 mod a_bad_header_is_text_and_a_warning;
@@ -8,6 +11,7 @@ mod a_killed_run_costs_nothing;
 mod a_name_leads_to_its_neighbours;
 mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;
+mod chat_models_are_configured_by_file_and_environment;
 mod demo_shows_both_hops;
 mod escape_sequences_never_reach_the_terminal;
 mod exit_codes_tell_what_happened;

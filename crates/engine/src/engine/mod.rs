@@ -2,6 +2,7 @@
 
 mod cache;
 mod explore;
+mod replies;
 mod times;
 mod transfer;
 

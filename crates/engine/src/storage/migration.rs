@@ -14,6 +14,7 @@ const APPLICATION_ID: i64 = 0x6d61_6c68;
 const STEPS: &[&str] = &[
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_facts.sql"),
+    include_str!("migrations/0003_llm_call.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -11,10 +11,12 @@ mod script;
 mod stem;
 mod stop_words;
 mod terms;
+mod token_count;
 mod words;
 
 pub use fold::{fold, squash};
 pub use language::{Language, detect_language};
 pub use stop_words::is_stop_word;
 pub use terms::{QueryTerm, Tokenizer, index_terms, query_terms};
+pub use token_count::count_tokens;
 pub use words::{Word, WordKind, WordRef, for_each_word, words};

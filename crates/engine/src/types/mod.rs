@@ -38,6 +38,7 @@ mod settings;
 mod stats;
 mod time;
 mod timeline;
+mod usage;
 
 pub use alias::{Alias, AliasSource};
 pub use chunk::ChunkDraft;
@@ -64,3 +65,4 @@ pub use settings::{DocumentInput, EngineConfig, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
 pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};
+pub use usage::{ModelPrice, SpendingLimit, UsageKey, UsageLine};

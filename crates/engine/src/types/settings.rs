@@ -1,10 +1,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::LinkConvention;
+use super::{LinkConvention, ModelPrice};
 
 /// Checked settings of an engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EngineConfig {
     /// Namespace that every operation works in.
     pub namespace: String,
@@ -15,6 +15,8 @@ pub struct EngineConfig {
     pub lease_wait: Duration,
     /// Open a store that lies on a network file system, where locks may not hold.
     pub allow_network_file_system: bool,
+    /// What models cost; the bill knows no price of others.
+    pub prices: Vec<ModelPrice>,
 }
 
 impl Default for EngineConfig {
@@ -25,6 +27,7 @@ impl Default for EngineConfig {
             chunk_overlap: 200,
             lease_wait: Duration::from_secs(10),
             allow_network_file_system: false,
+            prices: Vec::new(),
         }
     }
 }

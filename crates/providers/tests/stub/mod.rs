@@ -115,6 +115,9 @@ fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
             return;
         };
         let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
+        if body.starts_with('{') {
+            head.push_str("content-type: application/json\r\n");
+        }
         for (name, value) in headers {
             head = format!("{head}{name}: {value}\r\n");
         }

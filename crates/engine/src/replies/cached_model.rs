@@ -1,0 +1,277 @@
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::reply_cache::{Claim, ReplyCache};
+use super::spending::Estimate;
+use crate::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, Role};
+use crate::storage::CallValues;
+use crate::text::count_tokens;
+use crate::{Error, Result};
+
+/// Pause between two looks at a call that another process is making.
+const POLL: Duration = Duration::from_millis(100);
+
+/// A chat model whose replies are stored, for one step of the work.
+#[derive(Clone, Copy)]
+pub struct CachedModel<'a> {
+    model: &'a dyn ChatModel,
+    cache: &'a ReplyCache<'a>,
+    step: &'static str,
+}
+
+/// A reply that is in the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredReply {
+    /// What [`ReplyCache::reject`] knows it by.
+    pub id: i64,
+    pub text: String,
+    /// The model that answered.
+    pub model: String,
+    /// As the provider counted, or as we do where it does not say.
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub is_truncated: bool,
+    /// Nothing was paid this time.
+    pub is_cached: bool,
+}
+
+impl<'a> CachedModel<'a> {
+    /// `model` behind `cache`; `step` is the line of the bill (`extraction`, `report`, `answer` …) and part
+    /// of the key.
+    pub fn new(model: &'a dyn ChatModel, cache: &'a ReplyCache<'a>, step: &'static str) -> Self {
+        Self { model, cache, step }
+    }
+
+    /// The cache in front of the model.
+    pub fn cache(&self) -> &'a ReplyCache<'a> {
+        self.cache
+    }
+
+    /// The stored reply to this request, if there is one that can be used.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn peek(&self, request: &ChatRequest) -> Result<Option<StoredReply>> {
+        let row = self.cache.find(&self.key(request))?;
+        Ok(row.map(|row| self.stored(row)))
+    }
+
+    /// The stored reply, or a new one, which is stored before this returns. Waits while another process
+    /// asks the same. `document` is the uri that the bill names.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when the model gave no answer, [`Error::BudgetReached`] when the limit leaves no
+    /// room for the call.
+    pub fn ask(
+        &self,
+        request: &ChatRequest,
+        document: Option<&str>,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<StoredReply> {
+        loop {
+            if let Some(reply) = self.try_ask(request, document, on_text)? {
+                return Ok(reply);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// [`CachedModel::ask`], but `None` at once when another process is asking the same.
+    ///
+    /// # Errors
+    /// As [`CachedModel::ask`].
+    pub fn try_ask(
+        &self,
+        request: &ChatRequest,
+        document: Option<&str>,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<Option<StoredReply>> {
+        let key = self.key(request);
+        match self.cache.find_or_claim(&key)? {
+            None => Ok(None),
+            Some(Claim::Stored(row)) => {
+                let reply = self.stored(row);
+                on_text(&reply.text);
+                Ok(Some(reply))
+            }
+            Some(Claim::Ours) => self.call(&key, request, document, on_text).map(Some),
+        }
+    }
+
+    fn call(
+        &self,
+        key: &[u8],
+        request: &ChatRequest,
+        document: Option<&str>,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<StoredReply> {
+        let estimate = self.estimate(request);
+        if let Err(error) = self.cache.spending.reserve(estimate) {
+            self.cache.release(key)?;
+            return Err(error);
+        }
+        let start = Instant::now();
+        let result = self.model.complete(request, on_text);
+        let took_ms = start.elapsed().as_millis() as u64;
+        let mut call = CallValues {
+            key,
+            step: self.step,
+            model: self.model.name(),
+            answered_by: self.model.name(),
+            document,
+            outcome: Err(""),
+            is_truncated: false,
+            input_tokens: 0,
+            output_tokens: 0,
+            cost: None,
+            retries: 0,
+            waited_ms: 0,
+            took_ms,
+        };
+        let reply = match result {
+            Ok(reply) => reply,
+            Err(error) => {
+                let message = error.to_string();
+                call.outcome = Err(&message);
+                let saved = self.cache.save(&call);
+                self.cache
+                    .spending
+                    .settle(estimate, |spent| spent.failed += 1);
+                saved?;
+                return Err(Error::Model(error));
+            }
+        };
+        let waited_ms = reply.waited.as_millis() as u64;
+        let answered_by = if reply.model.is_empty() {
+            self.model.name().to_owned()
+        } else {
+            reply.model
+        };
+        let input_tokens = reply.input_tokens.unwrap_or_else(|| prompt_tokens(request));
+        let output_tokens = reply
+            .output_tokens
+            .unwrap_or_else(|| count_tokens(&reply.text) as u64);
+        let cost = self
+            .cache
+            .price(&answered_by)
+            .map(|price| price.cost(input_tokens, output_tokens));
+        call.answered_by = &answered_by;
+        call.outcome = Ok(&reply.text);
+        call.is_truncated = reply.is_truncated;
+        call.input_tokens = input_tokens;
+        call.output_tokens = output_tokens;
+        call.cost = cost;
+        call.retries = reply.retries;
+        call.waited_ms = waited_ms;
+        let saved = self.cache.save(&call);
+        self.cache.spending.settle(estimate, |spent| {
+            spent.input_tokens += input_tokens;
+            spent.output_tokens += output_tokens;
+            spent.cost += cost.unwrap_or_default();
+            spent.retries += u64::from(reply.retries);
+            spent.waited_ms += waited_ms;
+        });
+        Ok(StoredReply {
+            id: saved?,
+            text: reply.text,
+            model: answered_by,
+            input_tokens,
+            output_tokens,
+            is_truncated: reply.is_truncated,
+            is_cached: false,
+        })
+    }
+
+    /// Four bytes a token and a quarter of the room for the reply; near enough for a limit.
+    fn estimate(&self, request: &ChatRequest) -> Estimate {
+        let texts = request
+            .messages
+            .iter()
+            .map(|message| message.text.len() as u64);
+        let input = texts.sum::<u64>() / 4;
+        let output = u64::from(request.max_output_tokens) / 4;
+        let price = self.cache.price(self.model.name());
+        Estimate {
+            tokens: input + output,
+            cost: price.map_or(0.0, |price| price.cost(input, output)),
+        }
+    }
+
+    fn stored(&self, row: crate::storage::ReplyRow) -> StoredReply {
+        self.cache.count_hit(row.id);
+        StoredReply {
+            id: row.id,
+            text: row.text,
+            model: row.answered_by,
+            input_tokens: row.input_tokens,
+            output_tokens: row.output_tokens,
+            is_truncated: row.is_truncated,
+            is_cached: true,
+        }
+    }
+
+    /// Over everything that shapes the reply.
+    fn key(&self, request: &ChatRequest) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut field = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        field(self.step.as_bytes());
+        field(self.model.name().as_bytes());
+        field(&request.max_output_tokens.to_le_bytes());
+        field(&request.temperature.to_le_bytes());
+        let schema = request.reply_schema.as_ref().map(ToString::to_string);
+        field(schema.unwrap_or_default().as_bytes());
+        for message in &request.messages {
+            field(match message.role {
+                Role::System => b"system",
+                Role::User => b"user",
+                Role::Assistant => b"assistant",
+            });
+            field(message.text.as_bytes());
+        }
+        hash.finalize().into()
+    }
+}
+
+impl ChatModel for CachedModel<'_> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn concurrency(&self) -> usize {
+        self.model.concurrency()
+    }
+
+    /// [`CachedModel::ask`]; what goes wrong in the store, or with the budget, is a permanent failure.
+    fn complete(
+        &self,
+        request: &ChatRequest,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        match self.ask(request, None, on_text) {
+            Ok(reply) => Ok(ChatReply {
+                text: reply.text,
+                model: reply.model,
+                input_tokens: Some(reply.input_tokens),
+                output_tokens: Some(reply.output_tokens),
+                is_truncated: reply.is_truncated,
+                ..ChatReply::default()
+            }),
+            Err(Error::Model(error)) => Err(error),
+            Err(error) => Err(ModelError {
+                kind: ModelErrorKind::Permanent,
+                model: self.name().to_owned(),
+                message: error.to_string(),
+            }),
+        }
+    }
+}
+
+/// Tokens of all messages as we count them.
+fn prompt_tokens(request: &ChatRequest) -> u64 {
+    let texts = request.messages.iter().map(|message| &message.text);
+    texts.map(|text| count_tokens(text) as u64).sum()
+}

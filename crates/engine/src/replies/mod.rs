@@ -1,0 +1,13 @@
+//! Calls of chat models through the store: every reply is kept before anything reads it, no question is
+//! paid for twice, and spending stops where the user said.
+//!
+//! [`ReplyCache`] is the store's side, [`CachedModel`] a model behind it; the latter is itself a
+//! [`ChatModel`](crate::language_model::ChatModel).
+
+mod cached_model;
+mod reply_cache;
+mod spending;
+
+pub use cached_model::{CachedModel, StoredReply};
+pub use reply_cache::ReplyCache;
+pub use spending::Spent;

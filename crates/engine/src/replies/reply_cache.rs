@@ -1,0 +1,159 @@
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::spending::{Spending, Spent};
+use crate::Result;
+use crate::storage::{self, Store, WriteTransaction};
+use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Timestamp};
+
+/// How long a stored reply waits for another writer: it was paid for and is not to be lost.
+const LEASE_WAIT: Duration = Duration::from_mins(10);
+/// How long a claim holds unless it is renewed; [`ReplyCache::renew`] is called much more often.
+const CLAIM_MS: i64 = 20_000;
+
+/// Replies of chat models in a store.
+pub struct ReplyCache<'a> {
+    store: &'a Mutex<Store>,
+    namespace: &'a Namespace,
+    clock: &'a dyn Clock,
+    prices: &'a [ModelPrice],
+    pub(super) spending: Spending,
+    /// Tells this user of the store from others, in this process too.
+    owner: String,
+    /// Stored replies that served again, written by [`ReplyCache::flush`].
+    hits: Mutex<BTreeMap<i64, u64>>,
+}
+
+impl<'a> ReplyCache<'a> {
+    /// The cache of a namespace. Nobody may hold `store` while a model is asked through it.
+    pub fn new(
+        store: &'a Mutex<Store>,
+        namespace: &'a Namespace,
+        clock: &'a dyn Clock,
+        prices: &'a [ModelPrice],
+        limit: SpendingLimit,
+    ) -> Self {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static CACHES: AtomicU64 = AtomicU64::new(0);
+        let number = CACHES.fetch_add(1, Ordering::Relaxed);
+        Self {
+            store,
+            namespace,
+            clock,
+            prices,
+            spending: Spending::new(limit),
+            owner: format!("{}-{number}-{}", std::process::id(), clock.now().0),
+            hits: Mutex::default(),
+        }
+    }
+
+    /// Calls, tokens and money since the cache was opened.
+    pub fn spent(&self) -> Spent {
+        self.spending.spent()
+    }
+
+    /// The price of a model, where the table has one.
+    pub fn price(&self, model: &str) -> Option<&ModelPrice> {
+        self.prices.iter().find(|price| price.model == model)
+    }
+
+    /// Keeps the claims on calls in flight alive. Call every few seconds while models are asked.
+    pub fn renew(&self) -> Result<()> {
+        let expires_at = Timestamp(self.now().0 + CLAIM_MS);
+        self.write(|transaction, _| {
+            storage::renew_jobs(transaction.connection(), &self.owner, expires_at)?;
+            Ok(())
+        })
+    }
+
+    /// Writes down how often stored replies served.
+    pub fn flush(&self) -> Result<()> {
+        let hits = std::mem::take(&mut *lock(&self.hits));
+        if hits.is_empty() {
+            return Ok(());
+        }
+        self.write(|transaction, _| {
+            for (id, hits) in hits {
+                storage::add_hits(transaction.connection(), id, hits)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Marks a reply as unusable: it stays on the bill, and the same question is asked anew.
+    pub fn reject(&self, id: i64, reason: &str) -> Result<()> {
+        self.write(|transaction, _| storage::reject_reply(transaction.connection(), id, reason))
+    }
+
+    pub(super) fn find(&self, key: &[u8]) -> Result<Option<storage::ReplyRow>> {
+        let store = lock(self.store);
+        let Some(namespace) = store.namespace(self.namespace)? else {
+            return Ok(None);
+        };
+        storage::find_reply(store.connection(), namespace.0, key)
+    }
+
+    pub(super) fn count_hit(&self, id: i64) {
+        *lock(&self.hits).entry(id).or_default() += 1;
+        self.spending.hit();
+    }
+
+    /// The stored reply, or the right to ask for it; `None` while somebody else is asking.
+    pub(super) fn find_or_claim(&self, key: &[u8]) -> Result<Option<Claim>> {
+        if let Some(row) = self.find(key)? {
+            return Ok(Some(Claim::Stored(row)));
+        }
+        let now = self.now();
+        let expires_at = Timestamp(now.0 + CLAIM_MS);
+        self.write(|transaction, namespace| {
+            let connection = transaction.connection();
+            // Somebody may have stored it since.
+            if let Some(row) = storage::find_reply(connection, namespace, key)? {
+                return Ok(Some(Claim::Stored(row)));
+            }
+            let is_ours =
+                storage::claim_job(connection, namespace, key, &self.owner, now, expires_at)?;
+            Ok(is_ours.then_some(Claim::Ours))
+        })
+    }
+
+    pub(super) fn release(&self, key: &[u8]) -> Result<()> {
+        self.write(|transaction, namespace| {
+            storage::release_job(transaction.connection(), namespace, key)
+        })
+    }
+
+    pub(super) fn save(&self, call: &storage::CallValues<'_>) -> Result<i64> {
+        let now = self.now();
+        self.write(|transaction, namespace| {
+            storage::insert_call(transaction.connection(), namespace, call, now)
+        })
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A short transaction of its own. The graph does not depend on it, so its caches stay fresh.
+    fn write<T>(&self, work: impl FnOnce(&WriteTransaction<'_>, i64) -> Result<T>) -> Result<T> {
+        let store = lock(self.store);
+        let lease = store.write_lease("malha (storing a model's reply)", LEASE_WAIT)?;
+        let transaction = lease.transaction()?;
+        let namespace = transaction.namespace(self.namespace)?;
+        let value = work(&transaction, namespace.0)?;
+        transaction.commit_bookkeeping()?;
+        Ok(value)
+    }
+}
+
+/// What [`ReplyCache::find_or_claim`] found.
+pub(super) enum Claim {
+    Stored(storage::ReplyRow),
+    Ours,
+}
+
+/// A panic in another thread left at worst an open transaction, which was rolled back when it unwound.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
