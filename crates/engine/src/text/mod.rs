@@ -7,6 +7,7 @@
 
 mod fold;
 mod language;
+mod name;
 mod script;
 mod stem;
 mod stop_words;
@@ -16,6 +17,7 @@ mod words;
 
 pub use fold::{fold, squash};
 pub use language::{Language, detect_language};
+pub use name::{clean_name, is_better_name, name_key};
 pub use stop_words::is_stop_word;
 pub use terms::{QueryTerm, Tokenizer, index_terms, query_terms};
 pub use token_count::count_tokens;

@@ -9,13 +9,12 @@ use sha2::{Digest, Sha256};
 
 use super::TripleSyntax;
 use super::line::{Line, LineReader};
-use super::name::{clean, is_better, key};
 use super::period::Period;
 use crate::memory::settle;
 use crate::storage::{
     self, Fact, FactDocument, FactLine, NamespaceId, Origin, WriteTransaction, relation_key,
 };
-use crate::text::{fold, squash};
+use crate::text::{clean_name, fold, is_better_name, name_key, squash};
 use crate::types::{
     Alias, AliasSource, DocumentId, EntityId, EntityKind, ItemFailure, Namespace, RelationId,
     RelationTypeId, Timestamp,
@@ -271,7 +270,7 @@ impl Loader<'_> {
                 format!("the date {date:?} was not understood; the fact has no such bound"),
             );
         }
-        if !self.allow_self_loops && key(&checked.subject) == key(&checked.object) {
+        if !self.allow_self_loops && name_key(&checked.subject) == name_key(&checked.object) {
             self.report.self_loops += 1;
             return Ok(Ok(()));
         }
@@ -355,7 +354,7 @@ impl Loader<'_> {
     }
 
     fn entity(&mut self, name: &str, kind: Option<&str>, evidence: &str) -> Result<EntityId> {
-        let key = key(name);
+        let key = name_key(name);
         if !self.entities.contains_key(&key) {
             let (id, new) = storage::ensure_entity(
                 self.connection,
@@ -430,7 +429,7 @@ impl Loader<'_> {
     fn save_names(&self, entity: &Spelled) -> Result<()> {
         let mut shown = entity.spellings.first().expect("every name is spelled");
         for spelling in &entity.spellings {
-            if is_better(spelling, shown) {
+            if is_better_name(spelling, shown) {
                 shown = spelling;
             }
         }
@@ -486,12 +485,12 @@ struct Checked<'a> {
 impl<'a> Checked<'a> {
     fn new(line: &'a Line) -> Result<Self, String> {
         let name = |what: &str, written: &str| {
-            clean(written).map_err(|reason| format!("the {what} {reason}"))
+            clean_name(written).map_err(|reason| format!("the {what} {reason}"))
         };
         let plain = |what: &str, text: &'a Option<String>| -> Result<Option<&'a str>, String> {
             let text = text.as_deref().map(str::trim);
             match text {
-                Some(text) => clean(text)
+                Some(text) => clean_name(text)
                     .map(|_| Some(text))
                     .map_err(|reason| format!("the {what} {reason}")),
                 None => Ok(None),

@@ -7,7 +7,6 @@
 
 mod line;
 mod load;
-mod name;
 mod period;
 
 pub use line::TripleSyntax;

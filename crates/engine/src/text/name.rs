@@ -1,6 +1,6 @@
-//! Names as files spell them, made presentable.
+//! Names as files and models spell them, made presentable.
 
-use crate::text::fold;
+use super::fold;
 
 /// Longest name, type or relation in bytes. What is longer is text, not a name.
 const LONGEST: usize = 2_000;
@@ -20,7 +20,7 @@ const QUOTES: &[(char, char)] = &[
 
 /// The name without enclosing quotes, invisible characters, HTML escapes and doubled blanks.
 /// The error says why it is none.
-pub(super) fn clean(written: &str) -> Result<String, String> {
+pub fn clean_name(written: &str) -> Result<String, String> {
     if written.len() > LONGEST {
         return Err(format!("longer than {LONGEST} bytes"));
     }
@@ -48,7 +48,7 @@ pub(super) fn clean(written: &str) -> Result<String, String> {
 
 /// What names are compared by: equal names are one entity. Signs that fold to nothing keep their
 /// own form.
-pub(super) fn key(name: &str) -> String {
+pub fn name_key(name: &str) -> String {
     let folded = fold(name);
     if folded.is_empty() {
         name.to_lowercase()
@@ -59,7 +59,7 @@ pub(super) fn key(name: &str) -> String {
 
 /// Of several spellings the one to show, whatever order they came in: with both cases rather than
 /// all in one, then the first by code point.
-pub(super) fn is_better(name: &str, than: &str) -> bool {
+pub fn is_better_name(name: &str, than: &str) -> bool {
     let rank = |name: &str| {
         let mixed = name.chars().any(char::is_lowercase) && name.chars().any(char::is_uppercase);
         u8::from(!mixed)
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn spellings_of_one_name_meet() {
         let check = |written: &str, expected: &str| {
-            let name = clean(written).unwrap();
+            let name = clean_name(written).unwrap();
             assert_eq!(name, expected, "{written:?}");
-            assert_eq!(key(&name), key(expected));
+            assert_eq!(name_key(&name), name_key(expected));
         };
         check("\"ROMAN EMPIRE \"", "ROMAN EMPIRE");
         check("ROMAN EMPIRE", "ROMAN EMPIRE");
@@ -138,14 +138,14 @@ mod tests {
         check("\"a\" or \"b\"", "\"a\" or \"b\"");
         check("two\nlines", "two lines");
         check("x` SET n.admin = true //", "x` SET n.admin = true //");
-        assert_eq!(key("ROMAN EMPIRE"), key("Roman Empire"));
-        assert_eq!(key("Billing API"), key("billing-api"));
+        assert_eq!(name_key("ROMAN EMPIRE"), name_key("Roman Empire"));
+        assert_eq!(name_key("Billing API"), name_key("billing-api"));
     }
 
     #[test]
     fn what_is_no_name_says_why() {
         let check = |written: &str, expected: &str| {
-            let reason = clean(written).unwrap_err();
+            let reason = clean_name(written).unwrap_err();
             assert!(reason.contains(expected), "{written:?}: {reason}");
         };
         check("", "empty");
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn the_name_shown_does_not_depend_on_order() {
-        assert!(is_better("Roman Empire", "ROMAN EMPIRE"));
-        assert!(is_better("Roman Empire", "roman empire"));
-        assert!(!is_better("ROMAN EMPIRE", "Roman Empire"));
-        assert!(is_better("Ana", "Aná"));
+        assert!(is_better_name("Roman Empire", "ROMAN EMPIRE"));
+        assert!(is_better_name("Roman Empire", "roman empire"));
+        assert!(!is_better_name("ROMAN EMPIRE", "Roman Empire"));
+        assert!(is_better_name("Ana", "Aná"));
     }
 }
