@@ -1,5 +1,6 @@
 //! The rules of `docs/links.md`, one by one, on a small vault in three languages.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use malha_engine::graph::{EMBEDS, LINKS_TO, NoteIndex, NoteRef, quote_span};
 use malha_engine::sources::{Format, ReadOptions, WalkOptions, read, walk};
 use malha_engine::types::{DocumentId, LinkConvention, LinkKind, ParsedDocument, Resolution};
+use malha_engine::{Engine, EngineConfig, SourceSpec};
 
 /// Note, link as written, where it leads and by which rule, relation type (blank: no edge).
 const EXPECTED: &str = "
@@ -153,6 +155,83 @@ fn every_link_leads_where_the_table_says() {
         .collect();
     assert!(differing.is_empty(), "{differing:#?}");
     assert_eq!(found, EXPECTED);
+}
+
+/// A uri without its source's label.
+fn bare(uri: &str) -> &str {
+    uri.strip_prefix("vault/").unwrap_or(uri)
+}
+
+/// The same table out of the store: what the pipeline saves is what the reader and the index say, and
+/// each relation type between two notes is one relation.
+#[test]
+fn the_store_holds_the_same_links_and_their_relations() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("malha.db");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/vault");
+    let engine = Engine::create(&store, EngineConfig::default()).unwrap();
+    let source = SourceSpec {
+        root: root.clone(),
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    let reader = Engine::open_read_only(&store, EngineConfig::default()).unwrap();
+    let rows = reader.sql(
+        "SELECT d.uri, l.start, l.end, l.status, l.rule, t.uri, l.candidates, l.kind, l.relation
+         FROM link l JOIN document d ON d.id = l.document LEFT JOIN document t ON t.id = l.resolved
+         ORDER BY d.uri, l.id",
+    );
+    let mut found = String::from("\n");
+    let mut stated = BTreeSet::new();
+    for row in rows.unwrap().rows {
+        let text = |column: usize| row[column].as_str().map(bare).unwrap_or_default();
+        let number = |column: usize| row[column].as_u64().unwrap() as usize;
+        let (from, target) = (text(0), text(5));
+        let note = fs::read_to_string(root.join(from)).unwrap();
+        let shown = match text(3) {
+            "resolved" => format!("{target} by {}", text(4)),
+            "ambiguous" => {
+                let candidates: Vec<String> = serde_json::from_str(text(6)).unwrap();
+                let candidates: Vec<&str> = candidates.iter().map(|uri| bare(uri)).collect();
+                format!("ambiguous: {}", candidates.join(", "))
+            }
+            "attachment" => {
+                let candidates: Vec<String> = serde_json::from_str(text(6)).unwrap();
+                format!("file {}", bare(&candidates[0]))
+            }
+            other => other.to_owned(),
+        };
+        let mut relation = String::new();
+        if !target.is_empty() && target != from {
+            let default = if text(7).contains("embed") {
+                EMBEDS
+            } else {
+                LINKS_TO
+            };
+            let name = row[8].as_str().unwrap_or(default);
+            stated.insert(format!("{from} {name} {target}"));
+            relation = format!(" {name}");
+        }
+        let written = &note[number(1)..number(2)];
+        writeln!(found, "{from} | {written} | {shown} |{relation}").unwrap();
+    }
+    assert_eq!(found, EXPECTED);
+
+    let rows = reader.sql(
+        "SELECT s.uri, y.name, t.uri FROM relation r
+         JOIN document s ON s.entity = r.source JOIN document t ON t.entity = r.target
+         JOIN relation_type y ON y.id = r.type WHERE r.retracted_at IS NULL",
+    );
+    let relations: BTreeSet<String> = rows
+        .unwrap()
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().map(|cell| bare(cell.as_str().unwrap()));
+            cells.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(relations, stated);
 }
 
 #[test]

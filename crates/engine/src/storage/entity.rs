@@ -314,15 +314,19 @@ pub(crate) fn insert_name_count(
     Ok(())
 }
 
-/// In how many chunks a name was discovered, and its most frequent spelling (ties: the smaller one).
+/// Of several spellings the one to show comes first: the most frequent, not in capitals alone, the
+/// smaller one.
+const BEST_SPELLING: &str = "chunks DESC, written = upper(written), written";
+
+/// In how many chunks a name was discovered, and its best spelling.
 pub(crate) fn name_count(
     connection: &Connection,
     namespace: i64,
     folded: &str,
 ) -> Result<Option<(usize, String)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT written, chunks FROM name_count WHERE namespace = ?1 AND folded = ?2 ORDER BY chunks DESC, written",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT written, chunks FROM name_count WHERE namespace = ?1 AND folded = ?2 ORDER BY {BEST_SPELLING}",
+    ))?;
     let mut rows = statement.query(params![namespace, folded])?;
     let mut found: Option<(usize, String)> = None;
     while let Some(row) = rows.next()? {
@@ -335,15 +339,15 @@ pub(crate) fn name_count(
     Ok(found)
 }
 
-/// Calls `each` with every discovered name: form, number of chunks, most frequent spelling (ties: the smaller one).
+/// Calls `each` with every discovered name: form, number of chunks, best spelling.
 pub(crate) fn for_each_name_count(
     connection: &Connection,
     namespace: i64,
     mut each: impl FnMut(&str, usize, &str),
 ) -> Result<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT folded, written, chunks FROM name_count WHERE namespace = ?1 ORDER BY folded, chunks DESC, written",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT folded, written, chunks FROM name_count WHERE namespace = ?1 ORDER BY folded, {BEST_SPELLING}",
+    ))?;
     let mut rows = statement.query([namespace])?;
     let mut current: Option<(String, usize, String)> = None;
     while let Some(row) = rows.next()? {

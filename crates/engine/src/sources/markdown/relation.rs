@@ -10,8 +10,10 @@
 
 use std::ops::Range;
 
-/// Longest relation type, in characters.
+/// Longest relation type of a list item, in characters: beyond it is prose, also in scripts without blanks.
 const MAX_LENGTH: usize = 60;
+/// Longest relation type before `::`, which nobody writes by chance.
+const MAX_FIELD: usize = 300;
 /// Links further into their line, in bytes, are prose; a file of one long line costs no more for it.
 const MAX_BEFORE: usize = 2000;
 /// Most words in a relation type.
@@ -58,7 +60,7 @@ fn field(before: &str) -> Option<String> {
         }
     };
     let key = key.trim().trim_matches(['*', '_', '`']).trim();
-    is_name(key).then(|| key.to_owned())
+    is_name(key, MAX_FIELD).then(|| key.to_owned())
 }
 
 fn holds_only_links(value: &str) -> bool {
@@ -87,10 +89,10 @@ fn list_item(before: &str, after: &str, under_relations: bool) -> Option<String>
         return None;
     }
     let name = item.trim().trim_matches(['*', '`']);
-    if under_relations && is_name(name) && !name.starts_with('[') {
+    if under_relations && is_name(name, MAX_LENGTH) && !name.starts_with('[') {
         return Some(name.to_owned());
     }
-    let is_word = is_name(name)
+    let is_word = is_name(name, MAX_LENGTH)
         && name
             .chars()
             .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
@@ -109,9 +111,9 @@ fn is_remark(after: &str) -> bool {
     after.is_empty() || after.starts_with('(') && after.ends_with(')')
 }
 
-fn is_name(text: &str) -> bool {
+fn is_name(text: &str, longest: usize) -> bool {
     text.starts_with(|first: char| first.is_alphanumeric() || !first.is_ascii())
-        && text.chars().count() <= MAX_LENGTH
+        && text.chars().count() <= longest
         && text.split_whitespace().count() <= MAX_WORDS
         && text.chars().all(|letter| {
             letter.is_alphanumeric()
@@ -435,6 +437,9 @@ mod tests {
         check("> 作者:: [[X]]", Some("作者"));
         check("It (depends on:: [[X]]) so", Some("depends on"));
         check("It [depends_on:: [[X]]] so", Some("depends_on"));
+        let long = "r".repeat(200);
+        check(&format!("{long}:: [[X]]"), Some(&long));
+        check(&format!("- {long}_x [[X]]"), None);
     }
 
     #[test]
