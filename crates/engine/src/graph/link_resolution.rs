@@ -5,45 +5,10 @@
 //! folder, then the shortest path. The last step picks one of several notes that fit equally well;
 //! here such a link stays open and is reported with its candidates.
 
-use rustc_hash::FxHashMap;
-use unicode_normalization::UnicodeNormalization;
-
+use super::NoteIndex;
 use super::link_key::{fold, journal_name, name_of};
-use super::link_path::{address, ends_with_path, folder_of, is_below, join, plain_path};
+use super::link_path::{address, ends_with_path, folder_of, join, plain_path};
 use crate::types::{DocumentId, LinkConvention, LinkKind, Resolution, ResolutionRule, scheme};
-
-/// A document that links may mean.
-#[derive(Debug, Clone, Copy)]
-pub struct NoteRef<'a> {
-    pub document: DocumentId,
-    pub uri: &'a str,
-    pub aliases: &'a [String],
-}
-
-/// All notes and attachments by name, ready to resolve links.
-#[derive(Debug, Default)]
-pub struct NoteIndex {
-    /// Notes first, then attachments.
-    places: Vec<Place>,
-    /// Folded last segment of the path -> the last place of that name.
-    by_name: FxHashMap<String, u32>,
-    by_alias: FxHashMap<String, Vec<u32>>,
-    /// Labels of sources, longest first.
-    roots: Vec<String>,
-}
-
-#[derive(Debug)]
-struct Place {
-    /// `None`: an attachment.
-    document: Option<DocumentId>,
-    /// As handed in.
-    uri: String,
-    /// NFC, without `.md` and a leading `/`.
-    path: String,
-    folded: String,
-    /// The place before this one with the same name.
-    previous: Option<u32>,
-}
 
 /// Spelling in which paths are compared.
 #[derive(Clone, Copy)]
@@ -59,41 +24,6 @@ enum Picked {
 }
 
 impl NoteIndex {
-    /// Indexes notes and the paths of files that are no notes.
-    pub fn new<'a>(
-        notes: impl IntoIterator<Item = NoteRef<'a>>,
-        attachments: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
-        let mut index = Self::default();
-        for note in notes {
-            let place = index.add(Some(note.document), note.uri);
-            for alias in note.aliases {
-                let places = index.by_alias.entry(fold(alias.trim())).or_default();
-                if places.last() != Some(&place) {
-                    places.push(place);
-                }
-            }
-        }
-        for path in attachments {
-            index.add(None, path);
-        }
-        index
-    }
-
-    /// Names the labels under which several sources stand: a path from the root starts below its
-    /// label, and a link looks in its own source first.
-    #[must_use]
-    pub fn with_roots(mut self, labels: impl IntoIterator<Item = String>) -> Self {
-        self.roots = labels
-            .into_iter()
-            .map(|label| label.trim_matches('/').nfc().collect())
-            .filter(|label: &String| !label.is_empty())
-            .collect();
-        self.roots
-            .sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self
-    }
-
     /// What the link `target` in the note `from_uri` means.
     pub fn resolve(
         &self,
@@ -138,21 +68,6 @@ impl NoteIndex {
         Resolution::Unresolved
     }
 
-    fn add(&mut self, document: Option<DocumentId>, uri: &str) -> u32 {
-        let place = self.places.len() as u32;
-        let path = plain_path(uri);
-        let folded = fold(&path);
-        let previous = self.by_name.insert(name_of(&folded).to_owned(), place);
-        self.places.push(Place {
-            document,
-            uri: uri.to_owned(),
-            path,
-            folded,
-            previous,
-        });
-        place
-    }
-
     fn resolution(&self, picked: Picked) -> Resolution {
         match picked {
             Picked::Nothing => Resolution::Unresolved,
@@ -189,23 +104,6 @@ impl NoteIndex {
             .map_or(Resolution::Unresolved, |place| {
                 self.resolution(Picked::One(place, ResolutionRule::SameDocument))
             })
-    }
-
-    /// The places with this folded name, the last first.
-    fn named(&self, name: &str) -> impl Iterator<Item = u32> + '_ {
-        let mut next = self.by_name.get(name).copied();
-        std::iter::from_fn(move || {
-            let place = next?;
-            next = self.places[place as usize].previous;
-            Some(place)
-        })
-    }
-
-    fn root_of<'a>(&'a self, path: &str) -> &'a str {
-        self.roots
-            .iter()
-            .find(|root| is_below(path, root))
-            .map_or("", String::as_str)
     }
 
     /// Places written exactly so come before those that differ in case; the own source before
@@ -322,15 +220,6 @@ impl NoteIndex {
             ResolutionRule::Alias,
         )
     }
-
-    fn own_or_all(&self, places: Vec<u32>, root: &str) -> Vec<u32> {
-        let own: Vec<u32> = places
-            .iter()
-            .copied()
-            .filter(|&place| self.root_of(&self.places[place as usize].path) == root)
-            .collect();
-        if own.is_empty() { places } else { own }
-    }
 }
 
 struct Query<'a> {
@@ -367,7 +256,7 @@ fn is_external(target: &str, kind: LinkKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::link_key;
+    use crate::graph::{NoteRef, link_key};
 
     struct Vault {
         notes: Vec<(&'static str, Vec<String>)>,
