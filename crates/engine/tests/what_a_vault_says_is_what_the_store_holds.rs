@@ -1,5 +1,6 @@
 //! Entries of the bug log about vaults, each through the whole engine: files in, the store's answers out.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -242,7 +243,7 @@ fn control_characters_survive_the_round_trip() {
     let text = String::from_utf8(export).unwrap();
     for line in text.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert!(!line.chars().any(|c| c.is_control()), "{line}");
+        assert!(!line.chars().any(char::is_control), "{line}");
     }
     let file = vault.folder.path().join("export.jsonl");
     fs::write(&file, text).unwrap();
@@ -270,7 +271,7 @@ fn relation_types_keep_their_spelling() {
     ];
     let mut note = String::from("---\n\"x` SET n.admin = true //\": \"[[B]]\"\n---\n");
     for name in types {
-        note.push_str(&format!("- {name}:: [[B]]\n"));
+        writeln!(note, "- {name}:: [[B]]").unwrap();
     }
     note.push_str(":: [[B]]\n");
     let vault = Vault::new(&[("A.md", &note), ("B.md", "b\n")]);
@@ -293,4 +294,27 @@ fn relation_types_keep_their_spelling() {
         assert_eq!(spelled, [name]);
     }
     assert_eq!(vault.rows("SELECT count(*) FROM document"), ["2"]);
+}
+
+/// Of ways of equal length the one over what connects few things says more than the one over a hub.
+#[test]
+fn a_path_over_a_hub_comes_after_one_over_a_rare_note() {
+    let mut notes = vec![
+        ("a hub.md".to_owned(), "to [[zoe]]".to_owned()),
+        ("ana.md".to_owned(), "to [[a hub]] and [[rare]]".to_owned()),
+        ("rare.md".to_owned(), "to [[zoe]]".to_owned()),
+        ("zoe.md".to_owned(), "the end".to_owned()),
+    ];
+    notes.extend((0..20).map(|n| (format!("n{n}.md"), "to [[a hub]]".to_owned())));
+    let notes: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let vault = Vault::new(&notes);
+    let paths = vault.engine.paths("ana", "zoe", 4, 2).unwrap();
+    let over: Vec<&str> = paths
+        .iter()
+        .map(|path| path.nodes[1].name.as_str())
+        .collect();
+    assert_eq!(over, ["rare", "a hub"]);
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use crate::graph::{AliasIndex, Edge, Graph, Moment, Overlap, PathSearch, Traversal, link};
+use crate::graph::{
+    AliasIndex, Edge, Graph, HubRule, Moment, Overlap, PathSearch, Traversal, link,
+};
 use crate::retrieval::RankedGraph;
 use crate::storage::{self, EntityRow};
 use crate::text::{Language, fold};
@@ -119,15 +121,16 @@ impl Explorer<'_> {
                 let search = PathSearch {
                     max_hops,
                     limit,
+                    hubs: HubRule::Damp,
                     ..PathSearch::new(from, to, self.at)
                 };
                 found.extend(search.run(&self.graph.relations).paths);
             }
         }
         found.sort_by(|a, b| {
-            (a.edges.len(), &a.nodes)
-                .cmp(&(b.edges.len(), &b.nodes))
+            (a.edges.len().cmp(&b.edges.len()))
                 .then(a.cost.total_cmp(&b.cost))
+                .then_with(|| a.nodes.cmp(&b.nodes))
         });
         found
             .iter()
