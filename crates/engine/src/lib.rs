@@ -1,6 +1,7 @@
 //! malha: documents, vaults and conversations in; a dated knowledge graph in one `SQLite` file; evidence out.
 
 pub mod chunking;
+pub mod communities;
 mod engine;
 mod error;
 pub mod exchange;

@@ -9,7 +9,10 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Vocabulary, &["error", "language_model", "types"]),
     (Layer::Text, &["text"]),
     (Layer::Storage, &["storage"]),
-    (Layer::Stage, &["sources", "chunking", "graph"]),
+    (
+        Layer::Stage,
+        &["sources", "chunking", "graph", "communities"],
+    ),
     (Layer::Loading, &["loading", "memory", "replies"]),
     (Layer::Operation, &["pipeline", "retrieval", "exchange"]),
     (Layer::Door, &["engine"]),

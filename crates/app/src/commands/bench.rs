@@ -6,6 +6,7 @@ mod figures;
 mod generate;
 mod index;
 mod khop;
+mod leiden;
 mod memory;
 mod pagerank;
 mod planted;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Cold(cold::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
+    /// Find the communities of a large graph: CPU, peak memory, modularity
+    Leiden(leiden::Args),
     /// Rank a large graph from a few of its nodes
     Pagerank(pagerank::Args),
     /// Save and load the snapshot of a large graph
@@ -51,6 +54,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Search(args) => search::run(&args, settings),
         Command::Cold(args) => cold::run(&args, settings),
         Command::Khop(args) => khop::run(&args),
+        Command::Leiden(args) => leiden::run(&args),
         Command::Pagerank(args) => pagerank::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Memory(args) => memory::run(&args),

@@ -18,6 +18,12 @@ impl Figures {
         self.0.push((name.into(), rounded.into()));
     }
 
+    /// Adds a number whose sixth digit still says something.
+    pub(super) fn push_precise(&mut self, name: &str, value: f64) {
+        let rounded = (value * 1e6).round() / 1e6;
+        self.0.push((name.to_owned(), rounded.into()));
+    }
+
     /// Adds a number where the system tells it.
     pub(super) fn push_some(&mut self, name: &str, value: Option<f64>) {
         if let Some(value) = value {

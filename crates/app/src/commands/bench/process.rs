@@ -26,10 +26,34 @@ fn cpu_from(field: usize) -> Option<f64> {
 
 /// Peak resident memory of this process in MB (10^6 bytes).
 pub(super) fn peak_mb() -> Option<f64> {
+    memory_mb("VmHWM:")
+}
+
+fn memory_mb(field: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(field))?;
     let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib * 1024.0 / 1e6)
+}
+
+/// Memory that one piece of work takes at most, above what was there before.
+pub(super) struct PeakMemory {
+    before_mb: Option<f64>,
+}
+
+impl PeakMemory {
+    /// Begins to watch. What the process took before is forgotten.
+    pub(super) fn start() -> Self {
+        let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
+        Self {
+            before_mb: is_reset.then(|| memory_mb("VmRSS:")).flatten(),
+        }
+    }
+
+    /// The peak since then, in MB (10^6 bytes).
+    pub(super) fn peak_mb(&self) -> Option<f64> {
+        Some(peak_mb()? - self.before_mb?)
+    }
 }
 
 #[cfg(test)]
@@ -41,6 +65,9 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert!(cpu_s().is_some_and(|seconds| seconds >= 0.0));
             assert!(peak_mb().is_some_and(|mb| mb > 1.0));
+            let watch = PeakMemory::start();
+            drop(std::hint::black_box(vec![1_u8; 50_000_000]));
+            assert!(watch.peak_mb().is_none_or(|mb| mb > 40.0));
         }
     }
 }
