@@ -118,9 +118,17 @@ mod tests {
         let store = Store::in_memory().unwrap();
         let target = folder.path().join("notes.md");
         std::fs::write(&target, "mine").unwrap();
-        assert!(matches!(store.backup(&target), Err(Error::Store { .. })));
+        let taken = store.backup(&target).unwrap_err().to_string();
+        assert!(
+            taken
+                .ends_with("notes.md: there is a file already; choose another name for the backup")
+        );
         assert_eq!(std::fs::read(&target).unwrap(), b"mine");
         let nowhere = folder.path().join("no/such/folder/x.db");
-        assert!(matches!(store.backup(&nowhere), Err(Error::Store { .. })));
+        let nowhere = store.backup(&nowhere).unwrap_err().to_string();
+        assert!(
+            nowhere.contains("check that its folder exists"),
+            "{nowhere}"
+        );
     }
 }
