@@ -58,21 +58,11 @@ fn notes() -> Vec<ParsedDocument> {
                 }
                 text.push_str("\n\n");
             }
+            let title = format!("Note {number}");
             ParsedDocument {
-                fragment: String::new(),
-                kind: DocumentKind::Markdown,
-                title: format!("Note {number}"),
-                text,
                 origin: TextOrigin::File,
-                body_start: 0,
                 headings,
-                blocks: Vec::new(),
-                front_matter: serde_json::Value::Null,
-                aliases: Vec::new(),
-                tags: Vec::new(),
-                links: Vec::new(),
-                date: None,
-                warnings: Vec::new(),
+                ..ParsedDocument::extracted(DocumentKind::Markdown, title, text)
             }
         })
         .collect()

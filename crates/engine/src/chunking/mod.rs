@@ -112,20 +112,10 @@ mod tests {
             at += line.len();
         }
         ParsedDocument {
-            fragment: String::new(),
-            kind: DocumentKind::Markdown,
-            title: String::new(),
-            text: text.to_owned(),
             origin: TextOrigin::File,
-            body_start: 0,
             headings,
             blocks,
-            front_matter: serde_json::Value::Null,
-            aliases: Vec::new(),
-            tags: Vec::new(),
-            links: Vec::new(),
-            date: None,
-            warnings: Vec::new(),
+            ..ParsedDocument::extracted(DocumentKind::Markdown, String::new(), text.to_owned())
         }
     }
 

@@ -7,9 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::chunking::{ChunkOptions, chunk};
 use crate::sources::{Format, ReadOptions, read};
 use crate::text::{Language, Tokenizer, detect_language};
-use crate::types::{
-    ChunkDraft, DocumentKind, ItemFailure, ParsedDocument, Skipped, TextOrigin, Timestamp,
-};
+use crate::types::{ChunkDraft, DocumentKind, ItemFailure, ParsedDocument, Skipped, Timestamp};
 
 /// A file that may have changed.
 #[derive(Debug, Clone)]
@@ -118,7 +116,7 @@ pub(super) fn prepare(
                 (hash, Outcome::Unchanged)
             } else {
                 let document = prepare_document(
-                    given_document(title, text),
+                    ParsedDocument::extracted(DocumentKind::Row, title.clone(), text.clone()),
                     &candidate.uri,
                     chunking,
                     tokenizer,
@@ -151,25 +149,6 @@ fn failed(candidate: &Candidate, reason: String) -> Outcome {
             reason,
         }],
         skipped: Vec::new(),
-    }
-}
-
-fn given_document(title: &str, text: &str) -> ParsedDocument {
-    ParsedDocument {
-        fragment: String::new(),
-        kind: DocumentKind::Row,
-        title: title.to_owned(),
-        text: text.to_owned(),
-        origin: TextOrigin::Extracted,
-        body_start: 0,
-        headings: Vec::new(),
-        blocks: Vec::new(),
-        front_matter: serde_json::Value::Null,
-        aliases: Vec::new(),
-        tags: Vec::new(),
-        links: Vec::new(),
-        date: None,
-        warnings: Vec::new(),
     }
 }
 

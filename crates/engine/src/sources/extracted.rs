@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use crate::types::{
-    DocumentKind, Heading, LinkDraft, LinkKind, ParsedDocument, TextOrigin, Warning,
-};
+use crate::types::{DocumentKind, Heading, LinkDraft, LinkKind, ParsedDocument, Warning};
 
 /// A heading longer than this is a paragraph whose tag was never closed.
 const MAX_HEADING: usize = 1000;
@@ -291,33 +289,13 @@ impl TextBuilder {
             blocks: self.blocks,
             links: self.links,
             warnings,
-            ..plain_document(kind, title, self.text)
+            ..ParsedDocument::extracted(kind, title, self.text)
         }
     }
 }
 
 fn is_cjk(character: char) -> bool {
     matches!(character, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// A document of extracted text and nothing else.
-pub(super) fn plain_document(kind: DocumentKind, title: String, text: String) -> ParsedDocument {
-    ParsedDocument {
-        fragment: String::new(),
-        kind,
-        title,
-        text,
-        origin: TextOrigin::Extracted,
-        body_start: 0,
-        headings: Vec::new(),
-        blocks: Vec::new(),
-        front_matter: serde_json::Value::Null,
-        aliases: Vec::new(),
-        tags: Vec::new(),
-        links: Vec::new(),
-        date: None,
-        warnings: Vec::new(),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 use super::document_date::date_stated;
-use super::extracted::plain_document;
 use super::title::file_stem;
 use crate::types::{DocumentKind, ParsedDocument, TextOrigin, Warning};
 
@@ -21,6 +20,6 @@ pub(super) fn read_plain_text(
         body_start,
         date: date_stated(None, uri),
         warnings,
-        ..plain_document(DocumentKind::PlainText, file_stem(uri).to_owned(), text)
+        ..ParsedDocument::extracted(DocumentKind::PlainText, file_stem(uri).to_owned(), text)
     }
 }

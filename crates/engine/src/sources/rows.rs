@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use super::document_date::date_of_fields;
-use super::extracted::plain_document;
 use super::row_text::{MAX_NAME, all_fields, cut, one_line, plain};
 use super::title::file_stem;
 use super::{ReadOptions, ReadOutcome};
@@ -191,7 +190,7 @@ impl<'a> Rows<'a> {
             fragment,
             front_matter,
             warnings,
-            ..plain_document(DocumentKind::Row, title, text)
+            ..ParsedDocument::extracted(DocumentKind::Row, title, text)
         })
     }
 

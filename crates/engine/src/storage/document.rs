@@ -1,6 +1,6 @@
 //! Documents and their tags.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::Result;
 use crate::text::Language;
@@ -55,6 +55,30 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     })
 }
 
+/// What [`DocumentValues`] fill, and the parameters they are bound to.
+const VALUES: &str = "uri, source, path, entity, title, kind, language, content_hash, front_matter, aliases, \
+    text, valid_from, valid_from_written, observed_at";
+const PLACES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14";
+
+impl DocumentValues<'_> {
+    fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
+        statement.raw_bind_parameter(1, self.uri)?;
+        statement.raw_bind_parameter(2, self.source)?;
+        statement.raw_bind_parameter(3, self.path)?;
+        statement.raw_bind_parameter(4, self.entity.0)?;
+        statement.raw_bind_parameter(5, self.title)?;
+        statement.raw_bind_parameter(6, self.kind.as_str())?;
+        statement.raw_bind_parameter(7, self.language.as_str())?;
+        statement.raw_bind_parameter(8, self.content_hash)?;
+        statement.raw_bind_parameter(9, self.front_matter)?;
+        statement.raw_bind_parameter(10, self.aliases)?;
+        statement.raw_bind_parameter(11, self.text)?;
+        statement.raw_bind_parameter(12, self.valid_from.map(|(at, _)| at.0))?;
+        statement.raw_bind_parameter(13, self.valid_from.map(|(_, written)| written))?;
+        statement.raw_bind_parameter(14, self.observed_at.map(|at| at.0))
+    }
+}
+
 /// Inserts a document under a fresh row id.
 pub(crate) fn insert_document(
     connection: &Connection,
@@ -63,31 +87,14 @@ pub(crate) fn insert_document(
     values: &DocumentValues<'_>,
     now: Timestamp,
 ) -> Result<DocumentId> {
-    connection
-        .prepare_cached(
-            "INSERT INTO document (namespace, public_id, uri, source, path, entity, title, kind, language,
-                 content_hash, front_matter, aliases, text, valid_from, valid_from_written, observed_at, recorded_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-        )?
-        .execute(params![
-            namespace,
-            public_id.0,
-            values.uri,
-            values.source,
-            values.path,
-            values.entity.0,
-            values.title,
-            values.kind.as_str(),
-            values.language.as_str(),
-            values.content_hash,
-            values.front_matter,
-            values.aliases,
-            values.text,
-            values.valid_from.map(|(at, _)| at.0),
-            values.valid_from.map(|(_, written)| written),
-            values.observed_at.map(|at| at.0),
-            now.0,
-        ])?;
+    let mut statement = connection.prepare_cached(&format!(
+        "INSERT INTO document ({VALUES}, namespace, public_id, recorded_at) VALUES ({PLACES}, ?15, ?16, ?17)"
+    ))?;
+    values.bind(&mut statement)?;
+    statement.raw_bind_parameter(15, namespace)?;
+    statement.raw_bind_parameter(16, public_id.0.as_str())?;
+    statement.raw_bind_parameter(17, now.0)?;
+    statement.raw_execute()?;
     Ok(DocumentId(connection.last_insert_rowid()))
 }
 
@@ -97,30 +104,12 @@ pub(crate) fn update_document(
     id: DocumentId,
     values: &DocumentValues<'_>,
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE document SET uri = ?2, source = ?3, path = ?4, entity = ?5, title = ?6, kind = ?7, language = ?8,
-                 content_hash = ?9, front_matter = ?10, aliases = ?11, text = ?12, valid_from = ?13,
-                 valid_from_written = ?14, observed_at = ?15
-             WHERE id = ?1",
-        )?
-        .execute(params![
-            id.0,
-            values.uri,
-            values.source,
-            values.path,
-            values.entity.0,
-            values.title,
-            values.kind.as_str(),
-            values.language.as_str(),
-            values.content_hash,
-            values.front_matter,
-            values.aliases,
-            values.text,
-            values.valid_from.map(|(at, _)| at.0),
-            values.valid_from.map(|(_, written)| written),
-            values.observed_at.map(|at| at.0),
-        ])?;
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE document SET ({VALUES}) = ({PLACES}) WHERE id = ?15"
+    ))?;
+    values.bind(&mut statement)?;
+    statement.raw_bind_parameter(15, id.0)?;
+    statement.raw_execute()?;
     Ok(())
 }
 

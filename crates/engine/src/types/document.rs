@@ -101,6 +101,28 @@ pub struct ParsedDocument {
     pub warnings: Vec<Warning>,
 }
 
+impl ParsedDocument {
+    /// Text taken out of something, and nothing else known of it.
+    pub fn extracted(kind: DocumentKind, title: String, text: String) -> Self {
+        Self {
+            fragment: String::new(),
+            kind,
+            title,
+            text,
+            origin: TextOrigin::Extracted,
+            body_start: 0,
+            headings: Vec::new(),
+            blocks: Vec::new(),
+            front_matter: serde_json::Value::Null,
+            aliases: Vec::new(),
+            tags: Vec::new(),
+            links: Vec::new(),
+            date: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 text_names!(DocumentKind { Markdown => "markdown", PlainText => "plain_text", Html => "html", Pdf => "pdf", Docx => "docx", Epub => "epub", Row => "row" });
 
 text_names!(LinkConvention { Obsidian => "obsidian", Logseq => "logseq", Dendron => "dendron" });
