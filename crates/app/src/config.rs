@@ -200,10 +200,11 @@ mod tests {
         );
         check("[serch]", &[], "malha.toml:1: unknown field `serch`");
         check("[search]\nlimit = \"many\"", &[], "malha.toml:2: ");
-        check("[search]\nlimit = 0", &[], "search.limit");
-        check("[chunk]\nsize = 50\noverlap = 50", &[], "chunk.overlap");
-        check("[chunk]\nsize = 0", &[], "chunk.size");
-        check("namespace = \"\"", &[], "namespace");
+        check("[search]\nlimit = 0", &[], "malha.toml:2: ");
+        check("[chunk]\nsize = 50\noverlap = 49", &[], "chunk overlap 49");
+        check("[chunk]\nsize = 0", &[], "malha.toml:2: ");
+        check("[chunk]\nsize = 9\noverlap = 0", &[], "chunk size 9");
+        check("\nnamespace = \"\"", &[], "malha.toml:2: namespace");
         check("this is no toml", &[], "malha.toml:1: ");
         check("", &[("MALHA_SEARCH_LIMIT", "x")], "MALHA_SEARCH_LIMIT");
         check("", &[("MALHA_SEARCH_MODE", "fast")], "MALHA_SEARCH_MODE");

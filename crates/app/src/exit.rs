@@ -96,7 +96,8 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
         return (refusal.exit, refusal.hint.clone());
     }
     let Some(error) = error.downcast_ref::<Error>() else {
-        return (Exit::Failure, None);
+        let io = error.chain().find_map(|cause| cause.downcast_ref());
+        return io.map_or((Exit::Failure, None), of_file);
     };
     let (exit, hint) = match error {
         Error::NotFound {
@@ -120,12 +121,7 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
             Exit::Failure,
             "`malha doctor` says more; the store can always be rebuilt from its sources",
         ),
-        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-            (Exit::NotFound, "check the spelling of the path")
-        }
-        Error::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-            (Exit::Failure, "check the permissions of the path")
-        }
+        Error::Io { source, .. } => return of_file(source),
         Error::Import { .. } => (
             Exit::Failure,
             "nothing of the file was imported; mend the line and run it again",
@@ -155,6 +151,21 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
         _ => return (Exit::Failure, None),
     };
     (exit, Some(hint.to_owned()))
+}
+
+/// A file or folder that is not there, or may not be used.
+fn of_file(error: &std::io::Error) -> (Exit, Option<String>) {
+    match error.kind() {
+        ErrorKind::NotFound => (
+            Exit::NotFound,
+            Some("check the spelling of the path".to_owned()),
+        ),
+        ErrorKind::PermissionDenied => (
+            Exit::Failure,
+            Some("check the permissions of the path".to_owned()),
+        ),
+        _ => (Exit::Failure, None),
+    }
 }
 
 /// Whoever read our stdout went away: that is their decision, not a failure.

@@ -97,9 +97,10 @@ pub(crate) fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
     if settings.store.is_file() {
         return Ok(Engine::open(&settings.store, settings.engine.clone())?);
     }
+    let engine = init::create(&settings.store, settings)?;
     let message = format!("new store: {}", settings.store.display());
     stderr::note(settings.verbosity, &message);
-    init::create(&settings.store, settings)
+    Ok(engine)
 }
 
 /// What to index: the arguments, or the configuration, or nothing in particular.

@@ -77,7 +77,10 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if response.results.is_empty() {
-        stderr::note(settings.verbosity, &why_nothing(&engine, settings)?);
+        stderr::note(
+            settings.verbosity,
+            &why_nothing(&response, &engine, settings)?,
+        );
     }
     explain(&response, stale, settings);
     Ok(Exit::Success)
@@ -138,7 +141,17 @@ fn connection_line(rank: usize, connections: &[Connection]) -> Option<String> {
 }
 
 /// Why a search found nothing: the words do not occur, or there is nothing to search in.
-fn why_nothing(engine: &Engine, settings: &Settings) -> malha_engine::Result<String> {
+fn why_nothing(
+    response: &SearchResponse,
+    engine: &Engine,
+    settings: &Settings,
+) -> malha_engine::Result<String> {
+    if let Some(entry) = response.entry_entities.first() {
+        let name = &entry.name;
+        return Ok(format!(
+            "nothing found in passages; `malha graph neighbors` shows the relations of {name}"
+        ));
+    }
     if engine.stats()?.documents > 0 {
         return Ok("nothing found".to_owned());
     }

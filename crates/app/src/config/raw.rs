@@ -1,10 +1,12 @@
 //! Settings as they are written, before anything is checked.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use malha_engine::EngineConfig;
+use malha_engine::chunking::{ChunkOptions, ChunkUnit};
 use malha_engine::types::{LinkConvention, Mode, Namespace, Times};
 use serde::Deserialize;
 
@@ -24,7 +26,7 @@ const FOREIGN_VARIABLES: [&str; 2] = ["MALHA_DATA_DIR", "MALHA_TCK_DIR"];
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
     pub(super) store: Option<PathBuf>,
-    namespace: Option<String>,
+    namespace: Option<NamespaceName>,
     allow_network_file_system: Option<bool>,
     index: Index,
     chunk: Chunk,
@@ -44,7 +46,7 @@ struct Index {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chunk {
-    size: Option<usize>,
+    size: Option<NonZeroUsize>,
     overlap: Option<usize>,
 }
 
@@ -52,7 +54,20 @@ struct Chunk {
 #[serde(deny_unknown_fields, default)]
 struct Search {
     mode: Option<ModeName>,
-    limit: Option<usize>,
+    limit: Option<NonZeroUsize>,
+}
+
+/// A name that the engine accepts; a file that states another one is refused at its line.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct NamespaceName(String);
+
+impl TryFrom<String> for NamespaceName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        checked_namespace(&name).map(Self)
+    }
 }
 
 /// Link convention as the user names it.
@@ -170,18 +185,14 @@ impl Raw {
         const SET: &str = "the example file sets every key but `store`";
         let models = self.models.check(variables).map_err(bad)?;
         let engine = EngineConfig {
-            namespace: checked_namespace(&self.namespace.expect(SET)).map_err(bad)?,
-            chunk_size: self.chunk.size.expect(SET),
+            namespace: self.namespace.expect(SET).0,
+            chunk_size: self.chunk.size.expect(SET).get(),
             chunk_overlap: self.chunk.overlap.expect(SET),
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
             allow_network_file_system: self.allow_network_file_system.expect(SET),
             prices: models.prices.clone(),
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
-        let search_limit = self.search.limit.expect(SET);
-        if search_limit == 0 {
-            return Err(bad("search.limit is 0; at least 1 is needed".to_owned()));
-        }
         Ok(Settings {
             store,
             store_is_stated: false,
@@ -192,7 +203,7 @@ impl Raw {
             convention: self.index.convention.expect(SET).into(),
             watch_quiet: Duration::from_millis(self.index.watch_quiet_ms.expect(SET)),
             search_mode: self.search.mode.expect(SET).into(),
-            search_limit,
+            search_limit: self.search.limit.expect(SET).get(),
             times: Times::default(),
             models,
             json: false,
@@ -201,17 +212,11 @@ impl Raw {
     }
 }
 
-/// A chunker whose overlap reaches its size would never advance.
+/// The engine's own rule, asked before anything is made.
 pub(crate) fn check_chunking(size: usize, overlap: usize) -> Result<(), String> {
-    if size == 0 {
-        return Err("chunk.size is 0; at least 1 character is needed".to_owned());
-    }
-    if overlap >= size {
-        return Err(format!(
-            "chunk.overlap ({overlap}) must be smaller than chunk.size ({size})"
-        ));
-    }
-    Ok(())
+    ChunkOptions::new(size, overlap, ChunkUnit::Characters)
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 pub(super) fn checked_namespace(name: &str) -> Result<String, String> {
@@ -244,7 +249,9 @@ impl Environment {
                         value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
                     );
                 }
-                "MALHA_NAMESPACE" => settings.namespace = Some(value),
+                "MALHA_NAMESPACE" => {
+                    settings.namespace = Some(NamespaceName::try_from(value).map_err(bad)?);
+                }
                 "MALHA_INDEX_SOURCES" => {
                     settings.index.sources = Some(std::env::split_paths(&value).collect());
                 }
@@ -278,10 +285,11 @@ impl Environment {
 }
 
 fn number<N: std::str::FromStr>(name: &str, value: &str) -> Result<N, Refusal> {
-    value
-        .trim()
-        .parse()
-        .map_err(|_| bad(format!("{name}: `{value}` is not a whole number")))
+    value.trim().parse().map_err(|_| {
+        bad(format!(
+            "{name}: `{value}` is not a whole number that is possible here"
+        ))
+    })
 }
 
 fn named<V: clap::ValueEnum>(name: &str, value: &str) -> Result<V, Refusal> {

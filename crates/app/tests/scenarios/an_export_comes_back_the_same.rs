@@ -74,6 +74,27 @@ fn facts_become_a_graph_once() {
         .expect(0);
     assert!(path.stdout.contains("—runs-on→"), "{}", path.stdout);
 
+    // No passage speaks of it, but what is known is not hidden.
+    let search = vault.malha(&["search", "What does Auth need?"]).expect(0);
+    assert!(
+        search
+            .stderr
+            .contains("`malha graph neighbors` shows the relations of Auth"),
+        "{}",
+        search.stderr
+    );
+
+    let many = "a line that is broken\n".repeat(50);
+    vault.write("broken.tsv", many);
+    let broken = vault.malha(&["import", "--format", "triples", "broken.tsv"]);
+    let broken = broken.expect(4).stderr;
+    assert_eq!(broken.matches("failed: ").count(), 20, "{broken}");
+    assert!(
+        broken.contains("30 more failed lines; -v shows them"),
+        "{broken}"
+    );
+    assert!(broken.contains("50 lines: 0 facts"), "{broken}");
+
     vault.write("facts.tsv", "Auth\tDEPENDS_ON\tLedger\n");
     let changed = import().expect(0).json();
     assert_eq!(changed["relations_closed"], 2);

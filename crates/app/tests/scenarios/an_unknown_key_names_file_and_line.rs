@@ -47,19 +47,21 @@ fn settings_that_cannot_work_are_refused() {
         let ran = vault.malha(&["index"]).expect(code);
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
     };
-    check(
-        "[chunk]\nsize = 50\noverlap = 50\n",
-        78,
-        "chunk.overlap (50)",
-    );
+    check("[chunk]\nsize = 50\noverlap = 50\n", 78, "chunk overlap 50");
     check("[index]\nconvention = \"roam\"\n", 78, "malha.toml:2: ");
-    check("namespace = \"\"\n", 78, "namespace");
+    check("\nnamespace = \"\"\n", 78, "malha.toml:2: namespace");
+    check("[chunk]\nsize = 0\n", 78, "malha.toml:2: ");
+    check("[search]\n\nlimit = 0\n", 78, "malha.toml:3: ");
     check("[index]\nsources = [\"missing\"]\n", 3, "missing");
     vault.write("malha.toml", "");
     vault.malha(&["--config", "other.toml", "index"]).expect(78);
     vault
-        .malha(&["index", "--chunk-size", "10", "--chunk-overlap", "10"])
+        .malha(&["index", "--chunk-size", "50", "--chunk-overlap", "49"])
         .expect(2);
+    assert!(
+        !vault.root.join(".malha").exists(),
+        "refused before a store is made"
+    );
 }
 
 #[test]
@@ -73,6 +75,8 @@ fn a_mistyped_variable_is_named() {
         "{stderr}"
     );
     let mut command = vault.command(&["index"]);
-    let output = command.env("MALHA_SEARCH_LIMIT", "three").output().unwrap();
-    assert_eq!(output.status.code(), Some(78));
+    for value in ["three", "0", "-1"] {
+        let output = command.env("MALHA_SEARCH_LIMIT", value).output().unwrap();
+        assert_eq!(output.status.code(), Some(78), "{value}");
+    }
 }

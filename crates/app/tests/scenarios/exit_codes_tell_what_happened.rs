@@ -33,6 +33,15 @@ fn exit_codes_tell_what_happened() {
     check(&["graph", "path", "a", "Nobody"], 3);
     check(&["index", "missing-folder"], 3);
     check(&["import", "--format", "triples", "missing.tsv"], 3);
+    let missing = [
+        "--corpus",
+        "x.jsonl",
+        "--queries",
+        "y.jsonl",
+        "--mode",
+        "auto",
+    ];
+    check(&[&["eval", "retrieval"][..], &missing].concat(), 3);
     // configuration
     check(&["--config", "missing.toml", "stats"], 78);
 }
