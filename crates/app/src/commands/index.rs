@@ -31,11 +31,11 @@ pub(crate) struct Args {
     /// Link syntax of the notes
     #[arg(long, value_enum, value_name = "NAME")]
     convention: Option<ConventionName>,
-    /// Passage size in characters
-    #[arg(long, value_name = "CHARACTERS")]
+    /// Passage size, in characters unless `[chunk] unit` says tokens
+    #[arg(long, value_name = "N")]
     chunk_size: Option<usize>,
-    /// Overlap of neighbouring passages in characters
-    #[arg(long, value_name = "CHARACTERS")]
+    /// Overlap of neighbouring passages, in the same unit
+    #[arg(long, value_name = "N")]
     chunk_overlap: Option<usize>,
 }
 

@@ -48,6 +48,7 @@ struct Index {
 struct Chunk {
     size: Option<NonZeroUsize>,
     overlap: Option<usize>,
+    unit: Option<UnitName>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -67,6 +68,23 @@ impl TryFrom<String> for NamespaceName {
 
     fn try_from(name: String) -> Result<Self, String> {
         checked_namespace(&name).map(Self)
+    }
+}
+
+/// What passages are measured in, as the user names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum UnitName {
+    Characters,
+    Tokens,
+}
+
+impl From<UnitName> for ChunkUnit {
+    fn from(name: UnitName) -> Self {
+        match name {
+            UnitName::Characters => Self::Characters,
+            UnitName::Tokens => Self::Tokens,
+        }
     }
 }
 
@@ -157,6 +175,7 @@ impl Raw {
             chunk: Chunk {
                 size: over.chunk.size.or(self.chunk.size),
                 overlap: over.chunk.overlap.or(self.chunk.overlap),
+                unit: over.chunk.unit.or(self.chunk.unit),
             },
             search: Search {
                 mode: over.search.mode.or(self.search.mode),
@@ -188,6 +207,7 @@ impl Raw {
             namespace: self.namespace.expect(SET).0,
             chunk_size: self.chunk.size.expect(SET).get(),
             chunk_overlap: self.chunk.overlap.expect(SET),
+            chunk_unit: self.chunk.unit.expect(SET).into(),
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
             allow_network_file_system: self.allow_network_file_system.expect(SET),
             prices: models.prices.clone(),
@@ -264,6 +284,7 @@ impl Environment {
                 }
                 "MALHA_CHUNK_SIZE" => settings.chunk.size = Some(number(&name, &value)?),
                 "MALHA_CHUNK_OVERLAP" => settings.chunk.overlap = Some(number(&name, &value)?),
+                "MALHA_CHUNK_UNIT" => settings.chunk.unit = Some(named(&name, &value)?),
                 "MALHA_SEARCH_MODE" => settings.search.mode = Some(named(&name, &value)?),
                 "MALHA_SEARCH_LIMIT" => settings.search.limit = Some(number(&name, &value)?),
                 _ if name.starts_with("MALHA_MODELS_") => {

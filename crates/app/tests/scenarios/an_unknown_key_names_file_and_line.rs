@@ -80,3 +80,32 @@ fn a_mistyped_variable_is_named() {
         assert_eq!(output.status.code(), Some(78), "{value}");
     }
 }
+
+/// Passages may be measured in tokens; another unit cuts every document anew.
+#[test]
+fn passages_are_measured_in_the_unit_that_is_set() {
+    let text = "Eine Zeile über Leuchttürme und 2,048 Boote. 灯塔和船。 ".repeat(60);
+    let vault = Vault::new(&[("a.md", &text)]);
+    vault.index();
+    let longest = |what: &str| {
+        let query =
+            format!("SELECT max({what}) AS n, count(*) AS c FROM chunk WHERE retracted_at IS NULL");
+        let rows = vault.malha(&["sql", "--json", &query]).expect(0).json();
+        (
+            rows[0]["n"].as_u64().unwrap(),
+            rows[0]["c"].as_u64().unwrap(),
+        )
+    };
+    let (characters, few) = longest("length(text)");
+    assert!((600..=1_200).contains(&characters), "{characters}");
+    vault.write(
+        "malha.toml",
+        "[chunk]\nunit = \"tokens\"\nsize = 50\noverlap = 10\n",
+    );
+    vault.index();
+    let (tokens, many) = longest("tokens");
+    assert!((30..=50).contains(&tokens), "{tokens}");
+    assert!(many > few);
+    vault.write("malha.toml", "[chunk]\nunit = \"words\"\n");
+    vault.malha(&["index"]).expect(78);
+}

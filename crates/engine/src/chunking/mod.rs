@@ -15,7 +15,9 @@ mod options;
 mod sections;
 mod split;
 
-pub use options::{ChunkOptions, ChunkUnit};
+pub use options::ChunkOptions;
+
+pub use crate::types::ChunkUnit;
 
 use crate::types::{ChunkDraft, Heading, ParsedDocument};
 

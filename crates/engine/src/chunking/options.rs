@@ -1,17 +1,7 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::types::ChunkUnit;
 use crate::{Error, Result};
-
-/// What the size of a chunk is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChunkUnit {
-    /// Unicode scalar values.
-    #[default]
-    Characters,
-    /// Tokens of a language model, estimated: see [`estimate_tokens`](super::measure::estimate_tokens).
-    Tokens,
-}
 
 /// How documents are cut; checked when made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -22,7 +22,7 @@ use rusqlite::Connection;
 use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
 use self::scan::{Plan, Removed};
 pub(crate) use self::scan::{count_stale, known_sources};
-use crate::chunking::{ChunkOptions, ChunkUnit};
+use crate::chunking::ChunkOptions;
 use crate::graph::GraphDelta;
 use crate::loading;
 use crate::storage::{self, Store, WriteLease};
@@ -178,7 +178,7 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan) -> Result<Indexed> {
     let chunking = ChunkOptions::new(
         job.config.chunk_size,
         job.config.chunk_overlap,
-        ChunkUnit::Characters,
+        job.config.chunk_unit,
     )?;
     let touched = plan.candidates.len() + plan.removed.len();
     let bulk = plan.pending

@@ -105,8 +105,10 @@ impl Plan {
 /// What shapes chunks and names: a change of it makes every file be read again.
 fn settings(job: &Job<'_>) -> String {
     format!(
-        "version {PIPELINE_VERSION}, chunks of {} with {} overlap",
-        job.config.chunk_size, job.config.chunk_overlap
+        "version {PIPELINE_VERSION}, chunks of {} with {} overlap in {}",
+        job.config.chunk_size,
+        job.config.chunk_overlap,
+        job.config.chunk_unit.as_str()
     )
 }
 

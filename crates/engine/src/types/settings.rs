@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkConvention, ModelPrice};
 
 /// Checked settings of an engine.
@@ -8,9 +10,10 @@ use super::{LinkConvention, ModelPrice};
 pub struct EngineConfig {
     /// Namespace that every operation works in.
     pub namespace: String,
-    /// Chunk size and overlap in characters.
+    /// Chunk size and overlap, and what both are counted in.
     pub chunk_size: usize,
     pub chunk_overlap: usize,
+    pub chunk_unit: ChunkUnit,
     /// How long a writer waits for the lease of another one.
     pub lease_wait: Duration,
     /// Open a store that lies on a network file system, where locks may not hold.
@@ -25,12 +28,26 @@ impl Default for EngineConfig {
             namespace: "default".to_owned(),
             chunk_size: 1200,
             chunk_overlap: 200,
+            chunk_unit: ChunkUnit::Characters,
             lease_wait: Duration::from_secs(10),
             allow_network_file_system: false,
             prices: Vec::new(),
         }
     }
 }
+
+/// What the size of a chunk is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChunkUnit {
+    /// Unicode scalar values.
+    #[default]
+    Characters,
+    /// Tokens of a language model, estimated without its vocabulary.
+    Tokens,
+}
+
+text_names!(ChunkUnit { Characters => "characters", Tokens => "tokens" });
 
 /// A folder or file to index.
 #[derive(Debug, Clone, PartialEq, Eq)]
