@@ -63,6 +63,18 @@ pub(crate) enum Command {
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
     #[command(subcommand)]
     Graph(commands::graph::Command),
+    /// Store texts, entities and facts as they are given
+    Remember(Box<commands::remember::Args>),
+    /// Show what is known about a question, within a budget of tokens; never fails
+    Recall(commands::recall::Args),
+    /// Take a fact back, and state what is right instead
+    Correct(commands::correct::Args),
+    /// Relate two entities
+    Link(commands::remember::LinkArgs),
+    /// Show all that is known of an entity
+    Describe(commands::describe::Args),
+    /// Take back a remembered or corrected thing, or list them
+    Undo(commands::undo::Args),
     /// Show an entity's relations through time
     Timeline(commands::timeline::Args),
     /// Show which relations began and ended between two dates

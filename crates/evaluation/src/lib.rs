@@ -18,8 +18,8 @@ mod temporal;
 pub use bootstrap::{Interval, RESAMPLES};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
 pub use dataset::{
-    BrokenRow, Exclusion, Half, Passage, PassageFields, Question, QuestionFields, QuestionSet,
-    read_ids, read_passages, read_questions, restrict,
+    BrokenRow, Exclusion, Half, Passage, PassageFields, PassageTurn, Question, QuestionFields,
+    QuestionSet, read_ids, read_passages, read_questions, restrict,
 };
 pub use error::{Error, Result};
 pub use held_out::{HeldOut, hold_out, rank_held_out};

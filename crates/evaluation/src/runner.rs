@@ -1,12 +1,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use malha_engine::types::{IngestReport, Mode, SearchRequest};
-use malha_engine::{DocumentInput, Engine, EngineConfig};
+use malha_engine::types::{ConflictPolicy, IngestReport, Memory, Mode, SearchRequest};
+use malha_engine::{DocumentInput, Engine, EngineConfig, parse_moment};
 
 use crate::Result;
 use crate::comparison::ModeRun;
 use crate::dataset::{Passage, Question};
+
+/// What the uris of episodes start with.
+const EPISODES: &str = "memory/";
 
 /// What an evaluation run did besides ranking.
 #[derive(Debug, Default)]
@@ -85,6 +88,12 @@ fn index_passages(
 ) -> Result<Engine> {
     let start = Instant::now();
     let engine = Engine::in_memory(config.clone())?;
+    if passages.iter().all(|passage| passage.turn.is_some()) {
+        remember_turns(&engine, passages, log)?;
+        log.stores += 1;
+        log.index_time += start.elapsed();
+        return Ok(engine);
+    }
     let documents: Vec<DocumentInput> = passages
         .iter()
         .map(|passage| DocumentInput {
@@ -107,6 +116,34 @@ fn index_passages(
     Ok(engine)
 }
 
+/// Turns of conversations become episodes, in their order.
+fn remember_turns(engine: &Engine, passages: &[&Passage], log: &mut RunLog) -> Result<()> {
+    let memories: Vec<Memory> = passages
+        .iter()
+        .filter_map(|passage| {
+            let turn = passage.turn.as_ref()?;
+            Some(Memory {
+                text: passage.text.clone(),
+                speaker: Some(turn.speaker.clone()),
+                session: Some(turn.session.clone()),
+                // A time that is not understood must not cost the turn.
+                time: turn.time.clone().filter(|time| parse_moment(time).is_ok()),
+                id: Some(passage.id.clone()),
+                ..Memory::default()
+            })
+        })
+        .collect();
+    let report = engine.remember(&memories, ConflictPolicy::Close)?;
+    log.chunks += engine.stats()?.chunks as usize;
+    log.refused.extend(
+        report
+            .failed
+            .into_iter()
+            .map(|item| format!("{}: {}", passages[item.line - 1].id, item.reason)),
+    );
+    Ok(())
+}
+
 /// The best `depth` documents for a question by uri, each at the rank of its best chunk.
 pub(crate) fn rank_documents(
     engine: &Engine,
@@ -126,10 +163,13 @@ pub(crate) fn rank_documents(
         let ranked: Vec<String> = response
             .results
             .iter()
-            .map(|evidence| &evidence.uri)
+            .map(|evidence| {
+                let uri = evidence.uri.as_str();
+                uri.strip_prefix(EPISODES).unwrap_or(uri)
+            })
             .filter(|uri| seen.insert(*uri))
             .take(depth)
-            .cloned()
+            .map(str::to_owned)
             .collect();
         // Long documents fill the list with their chunks: look further until there are enough documents or no
         // more chunks. The bound keeps a question that matches one huge document from asking for all of it.

@@ -13,7 +13,7 @@ const OTHER_LETTERS_PER_TOKEN: usize = 3;
 /// Tokens of a text for a language model, estimated without its vocabulary: a Latin word is one token for
 /// every started six letters, a number one for every three digits, a character of a script without spaces
 /// one, another alphabet one for every three letters, a punctuation mark or a line break one.
-pub(super) fn estimate_tokens(text: &str) -> usize {
+pub fn estimate_tokens(text: &str) -> usize {
     let mut meter = TokenMeter::default();
     text.chars().map(|c| meter.add(c)).sum()
 }

@@ -15,13 +15,12 @@ mod options;
 mod sections;
 mod split;
 
+pub use measure::estimate_tokens;
 pub use options::ChunkOptions;
 
 pub use crate::types::ChunkUnit;
 
 use crate::types::{ChunkDraft, Heading, ParsedDocument};
-
-use self::measure::estimate_tokens;
 
 /// Cuts a document's body into chunks in the order of the text. Every character of the body that is not
 /// blank is in a chunk; a chunk is never larger than the options say, starts and ends with a character

@@ -51,6 +51,8 @@ pub(super) struct Explorer<'a> {
     /// Languages of the documents: their stop words are skipped when a phrase is linked.
     pub languages: Vec<Language>,
     pub at: Moment,
+    /// Whether `at` is the present.
+    pub is_present: bool,
 }
 
 impl Explorer<'_> {
@@ -168,26 +170,19 @@ impl Explorer<'_> {
     }
 
     /// The entities of a public id, a uri or an alias; else those that the phrase most likely names.
-    fn resolve(&self, name: &str) -> Result<Vec<EntityId>> {
+    pub(super) fn resolve(&self, name: &str) -> Result<Vec<EntityId>> {
         if let Some(row) = storage::entity_by_public_id(self.connection, self.namespace, name)? {
             return Ok(vec![row.id]);
         }
         if let Some(document) = storage::document_by_uri(self.connection, self.namespace, name)? {
             return Ok(vec![document.entity]);
         }
-        let exact = storage::entities_of_form(self.connection, self.namespace, &fold(name))?;
+        let mut exact = storage::entities_of_form(self.connection, self.namespace, &fold(name))?;
+        if !self.is_present {
+            exact.extend(self.past(name)?);
+        }
         if !exact.is_empty() {
             return Ok(exact);
-        }
-        // Names of what is gone by now; in the present they are nobody's.
-        let past = storage::past_entities(self.connection, self.namespace, name, &fold(name))?;
-        let visible = |id: &EntityId| {
-            let index = self.graph.entities.get(*id);
-            index.is_some_and(|index| self.graph.relations.degree(index, self.at) > 0)
-        };
-        let past: Vec<EntityId> = past.into_iter().filter(visible).collect();
-        if !past.is_empty() {
-            return Ok(past);
         }
         let aliases = StoredAliases { explorer: self };
         let is_isolated = |id| {
@@ -201,6 +196,16 @@ impl Explorer<'_> {
             .take_while(|found| found.score >= best)
             .map(|found| found.entity)
             .collect())
+    }
+
+    /// Entities of this name that are gone by now and had relations then.
+    fn past(&self, name: &str) -> Result<Vec<EntityId>> {
+        let mut past = storage::past_entities(self.connection, self.namespace, name, &fold(name))?;
+        past.retain(|&id| {
+            let index = self.graph.entities.get(id);
+            index.is_some_and(|index| self.graph.relations.degree(index, self.at) > 0)
+        });
+        Ok(past)
     }
 
     pub(super) fn known(&self, name: &str) -> Result<Vec<EntityId>> {

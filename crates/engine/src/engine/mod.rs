@@ -2,6 +2,8 @@
 
 mod cache;
 mod explore;
+mod memory;
+mod recall;
 mod replies;
 mod times;
 mod transfer;
@@ -310,6 +312,7 @@ impl Engine {
             graph: &ranked.graph,
             languages: storage::known_languages(store.connection(), namespace)?,
             at: self.moment(),
+            is_present: self.times.is_present(),
         };
         question(&explorer)
     }

@@ -86,7 +86,7 @@ pub fn parse_moment(text: &str) -> Result<Timestamp> {
 }
 
 impl Explorer<'_> {
-    fn timeline(&self, request: &TimelineRequest) -> Result<Timeline> {
+    pub(super) fn timeline(&self, request: &TimelineRequest) -> Result<Timeline> {
         let found = self.known(&request.entity)?;
         let types = self.type_filter(&request.relation_types)?;
         let everything =

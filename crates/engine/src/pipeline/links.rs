@@ -35,7 +35,7 @@ pub(super) fn resolve(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     let index = NoteIndex::new(
         documents
             .iter()
-            .filter(|row| row.kind != DocumentKind::Row)
+            .filter(|row| !matches!(row.kind, DocumentKind::Row | DocumentKind::Episode))
             .map(|row| NoteRef {
                 document: row.id,
                 uri: &row.uri,

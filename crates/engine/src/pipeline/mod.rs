@@ -29,7 +29,7 @@ use crate::storage::{self, Store, WriteLease};
 use crate::text::Tokenizer;
 use crate::types::{
     ChunkId, Clock, DocumentId, DocumentInput, EngineConfig, EntityId, IngestReport,
-    LinkConvention, Namespace, Progress, RelationId, SourceSpec, Stage, Timestamp,
+    LinkConvention, Namespace, Progress, RelationId, SourceSpec, Stage, Timestamp, ValidDate,
 };
 use crate::{Error, Result};
 
@@ -111,7 +111,7 @@ impl Changes {
         }
     }
 
-    fn change_owner(&mut self, form: &str) {
+    pub(crate) fn change_owner(&mut self, form: &str) {
         if !self.bulk {
             self.forms.insert(form.to_owned());
             self.owner_forms.insert(form.to_owned());
@@ -123,7 +123,7 @@ impl Changes {
         *self.name_counts.entry((folded, written)).or_default() += change;
     }
 
-    fn touch_relation(&mut self, id: RelationId) {
+    pub(crate) fn touch_relation(&mut self, id: RelationId) {
         if !self.bulk {
             self.touched_relations.insert(id);
         }
@@ -142,7 +142,7 @@ pub(crate) fn index_sources(job: &Job<'_>, specs: &[SourceSpec]) -> Result<Index
     let lease = take_lease(job)?;
     job.progress.stage(Stage::Walk, 0);
     let plan = scan::scan_sources(job, &lease, specs)?;
-    run(job, &lease, &plan)
+    run(job, &lease, &plan, &mut |_, _| Ok(()))
 }
 
 /// Makes the source `label` hold exactly these documents.
@@ -153,7 +153,38 @@ pub(crate) fn index_documents(
 ) -> Result<Indexed> {
     let lease = take_lease(job)?;
     let plan = scan::scan_documents(job, &lease, label, documents)?;
-    run(job, &lease, &plan)
+    run(job, &lease, &plan, &mut |_, _| Ok(()))
+}
+
+/// Episodes that come to a source of episodes or go from it.
+#[derive(Debug, Default)]
+pub(crate) struct Amendment<'a> {
+    pub label: &'a str,
+    pub added: Vec<Addition>,
+    /// Paths.
+    pub removed: Vec<String>,
+}
+
+/// An episode.
+#[derive(Debug)]
+pub(crate) struct Addition {
+    pub path: String,
+    pub text: String,
+    pub date: Option<ValidDate>,
+}
+
+/// What else a run does, in the transaction in which it derives names and relations, before it does.
+pub(crate) type Also<'a> = &'a mut dyn FnMut(&Scope<'_>, &mut Changes) -> Result<()>;
+
+/// Brings an amendment in, and whatever comes with it, in one transaction.
+pub(crate) fn amend(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    amendment: &Amendment<'_>,
+    also: Also<'_>,
+) -> Result<Indexed> {
+    let plan = scan::scan_amendment(job, lease, amendment)?;
+    run(job, lease, &plan, also)
 }
 
 fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
@@ -173,7 +204,7 @@ pub(crate) enum GraphChange {
     Everything,
 }
 
-fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan) -> Result<Indexed> {
+fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Result<Indexed> {
     let started = job.clock.now();
     let chunking = ChunkOptions::new(
         job.config.chunk_size,
@@ -194,9 +225,9 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan) -> Result<Indexed> {
     if !is_idle {
         job.progress.stage(Stage::Read, plan.candidates.len());
         if bulk {
-            run_large(job, lease, plan, &chunking, &mut changes)?;
+            run_large(job, lease, plan, &chunking, &mut changes, also)?;
         } else {
-            run_small(job, lease, plan, &chunking, &mut changes)?;
+            run_small(job, lease, plan, &chunking, &mut changes, also)?;
         }
     }
     let after = job.store.generation()?;
@@ -271,6 +302,7 @@ fn run_small(
     plan: &Plan,
     chunking: &ChunkOptions,
     changes: &mut Changes,
+    also: Also<'_>,
 ) -> Result<()> {
     let prepared = prepare_all(plan, &plan.candidates, chunking);
     if job.progress.interrupted() {
@@ -290,6 +322,7 @@ fn run_small(
     if !content_changed {
         return transaction.commit_bookkeeping();
     }
+    also(&scope, changes)?;
     aliases::refresh_entities(&scope, changes)?;
     aliases::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;
@@ -308,6 +341,7 @@ fn run_large(
     plan: &Plan,
     chunking: &ChunkOptions,
     changes: &mut Changes,
+    also: Also<'_>,
 ) -> Result<()> {
     let transaction = lease.transaction()?;
     storage::set_pending(transaction.connection(), plan.namespace, true)?;
@@ -348,6 +382,7 @@ fn run_large(
     let transaction = lease.transaction()?;
     let scope = plan.scope(transaction.connection());
     remove_rest(&scope, changes, removed)?;
+    also(&scope, changes)?;
     aliases::refresh_entities(&scope, changes)?;
     aliases::refresh_tags(&scope, changes)?;
     links::resolve(&scope, changes)?;

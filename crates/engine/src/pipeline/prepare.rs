@@ -7,7 +7,10 @@ use sha2::{Digest, Sha256};
 use crate::chunking::{ChunkOptions, chunk};
 use crate::sources::{Format, ReadOptions, read};
 use crate::text::{Language, Tokenizer, detect_language};
-use crate::types::{ChunkDraft, DocumentKind, ItemFailure, ParsedDocument, Skipped, Timestamp};
+use crate::types::{
+    ChunkDraft, DateSource, DocumentKind, ItemFailure, ParsedDocument, Skipped, Timestamp,
+    ValidDate,
+};
 
 /// A file that may have changed.
 #[derive(Debug, Clone)]
@@ -28,8 +31,16 @@ pub(super) struct Candidate {
 /// Where a candidate's content is.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
-    File { path: PathBuf, format: Format },
-    Given { title: String, text: String },
+    File {
+        path: PathBuf,
+        format: Format,
+    },
+    Given {
+        title: String,
+        text: String,
+        kind: DocumentKind,
+        date: Option<ValidDate>,
+    },
 }
 
 /// A candidate after reading.
@@ -110,13 +121,21 @@ pub(super) fn prepare(
                 failed(candidate, format!("cannot be read: {error}")),
             ),
         },
-        Content::Given { title, text } => {
+        Content::Given {
+            title,
+            text,
+            kind,
+            date,
+        } => {
             let hash = hash_parts(&[title.as_bytes(), text.as_bytes()]);
             if hash == candidate.known_hash {
                 (hash, Outcome::Unchanged)
             } else {
                 let document = prepare_document(
-                    ParsedDocument::extracted(DocumentKind::Row, title.clone(), text.clone()),
+                    ParsedDocument {
+                        date: date.clone().map(|date| (date, DateSource::FrontMatter)),
+                        ..ParsedDocument::extracted(*kind, title.clone(), text.clone())
+                    },
                     &candidate.uri,
                     chunking,
                     tokenizer,

@@ -8,10 +8,12 @@ use rusqlite::Connection;
 use super::links::keys_of_uri;
 use super::place::{Part, place_spec};
 use super::prepare::{Candidate, Content, Prepared};
-use super::{Job, PIPELINE_VERSION, Scope};
+use super::{Amendment, Job, PIPELINE_VERSION, Scope};
 use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
-use crate::types::{DocumentInput, IngestReport, ItemFailure, LinkConvention, Skipped, SourceSpec};
+use crate::types::{
+    DocumentInput, DocumentKind, IngestReport, ItemFailure, LinkConvention, Skipped, SourceSpec,
+};
 use crate::{Error, Result};
 
 /// Root of a source whose documents are handed over in memory.
@@ -215,11 +217,68 @@ pub(super) fn scan_documents(
             content: Content::Given {
                 title: document.title.clone(),
                 text: document.text.clone(),
+                kind: DocumentKind::Row,
+                date: None,
             },
         });
     }
     plan.report.seen = documents.len();
     note_removed(&mut plan, source, known, |path| seen.contains(path));
+    finish_plan(lease, plan)
+}
+
+/// Documents that are added to what their source holds, or replace those of their path there, and paths that
+/// are taken out of it.
+pub(super) fn scan_amendment(
+    job: &Job<'_>,
+    lease: &WriteLease<'_>,
+    amendment: &Amendment<'_>,
+) -> Result<Plan> {
+    let transaction = lease.transaction()?;
+    let connection = transaction.connection();
+    let namespace = transaction.namespace(job.namespace)?.0;
+    let source = storage::upsert_source(
+        connection,
+        namespace,
+        amendment.label,
+        IN_MEMORY,
+        LinkConvention::default(),
+    )?;
+    transaction.commit_bookkeeping()?;
+    let mut plan = start_plan(job, lease, namespace)?;
+    plan.reading.insert(source, ReadOptions::default());
+    // What comes with it changes the store whatever the documents are.
+    plan.is_settled = false;
+    let connection = lease.store().connection();
+    plan.known_files = storage::count_files(connection, source)?;
+    for added in &amendment.added {
+        let is_new = storage::file_hash(connection, source, &added.path)?.is_none();
+        plan.candidates.push(Candidate {
+            source,
+            path: added.path.clone(),
+            uri: join_uri(amendment.label, &added.path),
+            size: added.text.len() as u64,
+            mtime_ns: 0,
+            is_new,
+            known_hash: Vec::new(),
+            content: Content::Given {
+                title: String::new(),
+                text: added.text.clone(),
+                kind: DocumentKind::Episode,
+                date: added.date.clone(),
+            },
+        });
+    }
+    for path in &amendment.removed {
+        if let Some(hash) = storage::file_hash(connection, source, path)? {
+            plan.removed.push(Removed {
+                source,
+                path: path.clone(),
+                hash,
+            });
+        }
+    }
+    plan.report.seen = amendment.added.len();
     finish_plan(lease, plan)
 }
 

@@ -14,7 +14,7 @@ pub(super) fn is_shared_title(kind: DocumentKind, title: &str) -> bool {
 pub(super) fn document_aliases(entity: EntityId, document: &DocumentRow) -> Vec<Alias> {
     let mut aliases = Vec::new();
     let mut titles = vec![document.title.as_str()];
-    if document.kind != DocumentKind::Row {
+    if !matches!(document.kind, DocumentKind::Row | DocumentKind::Episode) {
         titles.push(stem_of(&document.uri));
     }
     for title in titles {

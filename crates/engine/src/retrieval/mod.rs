@@ -8,6 +8,7 @@ mod notes;
 mod quote;
 mod recipe;
 mod search;
+mod turns;
 mod walk;
 
 pub(crate) use search::{RankedGraph, Reader, search};

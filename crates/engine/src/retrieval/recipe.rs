@@ -9,6 +9,8 @@ pub(super) struct Recipe {
     pub keyword_limit: usize,
     /// Rank by the graph around the question's entities.
     pub graph: bool,
+    /// Rank turns of conversations by their neighbours and speakers, where they prevail.
+    pub turns: bool,
     /// Ask for vectors, and say so when there are none.
     pub vectors: bool,
     /// Expand along hand-made links.
@@ -35,12 +37,18 @@ impl Recipe {
         let plain = Self {
             keyword_limit: limit.max(KEYWORD_POOL),
             graph: false,
+            turns: false,
             vectors: false,
             links: None,
         };
         match mode {
             Mode::Keyword => plain,
-            Mode::Auto | Mode::Graph => Self {
+            Mode::Auto => Self {
+                graph: true,
+                turns: true,
+                ..plain
+            },
+            Mode::Graph => Self {
                 graph: true,
                 ..plain
             },

@@ -10,6 +10,7 @@ use super::graph::{GraphIndex, GraphRanking, GraphRecipe, rank};
 use super::keyword::keyword;
 use super::notes::expand;
 use super::recipe::{LinkExpansion, Recipe};
+use super::turns::{POOL, Turns};
 use crate::Result;
 use crate::graph::vocabulary::find_names;
 use crate::graph::{AliasTable, Graph, Moment};
@@ -30,6 +31,8 @@ pub(crate) struct RankedGraph {
     index: GraphIndex,
     /// Every alias of the store, loaded when a name has to be found by likeness.
     aliases: OnceLock<AliasTable>,
+    /// The turns of conversations, loaded by the first search that ranks by them.
+    turns: OnceLock<Turns>,
 }
 
 impl RankedGraph {
@@ -39,6 +42,7 @@ impl RankedGraph {
             graph,
             index,
             aliases: OnceLock::new(),
+            turns: OnceLock::new(),
         }
     }
 
@@ -58,6 +62,17 @@ impl RankedGraph {
         Ok(self
             .aliases
             .get_or_init(|| AliasTable::new(rows.into_iter())))
+    }
+}
+
+impl RankedGraph {
+    /// The turns of conversations; read once for each state of the store.
+    fn turns(&self, connection: &Connection, namespace: i64) -> Result<&Turns> {
+        if let Some(turns) = self.turns.get() {
+            return Ok(turns);
+        }
+        let turns = Turns::new(storage::turns(connection, namespace)?);
+        Ok(self.turns.get_or_init(|| turns))
     }
 }
 
@@ -106,7 +121,11 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         .iter()
         .map(|&(chunk, score)| Found::new(chunk, score))
         .collect();
-    if recipe.graph {
+    if recipe.turns
+        && let Some(shared) = turns_lane(reader, request, &terms, &hits, &mut outcome)?
+    {
+        found = shared;
+    } else if recipe.graph {
         found = graph_lane(reader, request, &hits, found, &mut outcome)?;
     }
     if let Some(limits) = recipe.links {
@@ -191,6 +210,62 @@ fn graph_lane(
             }),
     );
     Ok(found)
+}
+
+/// Ranks turns of conversations, when most of the best passages are such; the question's names are its entries.
+fn turns_lane(
+    reader: &Reader<'_>,
+    request: &SearchRequest,
+    terms: &[QueryTerm],
+    hits: &[(ChunkId, f64)],
+    outcome: &mut Outcome,
+) -> Result<Option<Vec<Found>>> {
+    let turns = reader.graph.turns(reader.connection, reader.namespace)?;
+    if !turns.prevail(hits, request.limit) {
+        return Ok(None);
+    }
+    let graph = &reader.graph.graph;
+    let named: FxHashSet<EntityId> = question_names(reader, &request.query)?
+        .into_iter()
+        .flatten()
+        .map(|entity| graph.entities.id(entity))
+        .collect();
+    let documents = request.documents.as_deref();
+    let pool = keyword(reader, terms, documents, POOL)?;
+    let allowed: Option<FxHashSet<DocumentId>> =
+        documents.map(|documents| documents.iter().copied().collect());
+    let admits = |chunk: ChunkId| {
+        let document = graph
+            .chunks
+            .get(chunk)
+            .map(|chunk| graph.documents.id(graph.chunk_document[chunk as usize]));
+        !reader.hidden.chunks.contains(&chunk)
+            && allowed
+                .as_ref()
+                .is_none_or(|allowed| document.is_some_and(|document| allowed.contains(&document)))
+    };
+    let shared = turns.share(&pool, &named, admits);
+    outcome.record(Lane::Turns, LaneStatus::Ran, shared.len(), "");
+    let mut entries: Vec<EntityId> = named.into_iter().collect();
+    entries.sort_unstable();
+    for &entity in &entries {
+        let row = storage::entity(reader.connection, entity)?;
+        outcome.entry_entities.push(EntryEntity {
+            public_id: row.public_id,
+            name: row.name,
+            weight: 1.0 / entries.len() as f64,
+        });
+    }
+    Ok(Some(
+        (1..)
+            .zip(shared)
+            .map(|(rank, (chunk, score))| {
+                let mut found = Found::new(chunk, score);
+                found.lanes.push((Lane::Turns, rank));
+                found
+            })
+            .collect(),
+    ))
 }
 
 /// For each known name in the question: the entities it may stand for, by index.

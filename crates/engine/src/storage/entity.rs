@@ -102,6 +102,22 @@ pub(crate) fn rename_entity(connection: &Connection, id: EntityId, name: &str) -
     Ok(())
 }
 
+/// Says what an entity is; the latest description is the one that is kept.
+pub(crate) fn describe_entity(connection: &Connection, id: EntityId, text: &str) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE entity SET description = nullif(?2, '') WHERE id = ?1")?
+        .execute(params![id.0, text])?;
+    Ok(())
+}
+
+/// Makes a closed entity current again; its aliases are the caller's.
+pub(crate) fn bring_back_entity(connection: &Connection, id: EntityId) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE entity SET retracted_at = NULL WHERE id = ?1")?
+        .execute([id.0])?;
+    Ok(())
+}
+
 /// Closes an entity and drops its aliases.
 pub(crate) fn retire_entity(connection: &Connection, id: EntityId, now: Timestamp) -> Result<()> {
     connection

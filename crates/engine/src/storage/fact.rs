@@ -90,7 +90,7 @@ pub(crate) fn ensure_fact(
              VALUES (?1, ?2, ?3,
                  (SELECT coalesce(max(version), 0) + 1 FROM relation
                   WHERE source = ?1 AND target = ?2 AND type = ?3),
-                 ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                 ?4, ?5, ?6, 1, ?7, nullif(?8, ''), ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             source,
@@ -293,20 +293,132 @@ pub(crate) fn settle_fact(
         return Ok(false);
     }
     connection
-        .prepare_cached("UPDATE relation SET retracted_at = ?2 WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE relation SET retracted_at = ?2 WHERE id = ?1 AND retracted_at IS NULL",
+        )?
         .execute(params![relation.0, now.0])?;
-    for entity in [source, target] {
+    retire_unheld(connection, [source, target], now)?;
+    Ok(true)
+}
+
+/// Closes the end points of a relation that no other relation or document holds.
+pub(crate) fn retire_unheld_ends(
+    connection: &Connection,
+    relation: RelationId,
+    now: Timestamp,
+) -> Result<()> {
+    let ends = ends_of(connection, relation)?;
+    retire_unheld(connection, ends.map(|entity| entity.0), now)
+}
+
+/// Source and target of a relation version.
+pub(crate) fn ends_of(connection: &Connection, relation: RelationId) -> Result<[EntityId; 2]> {
+    Ok(connection
+        .prepare_cached("SELECT source, target FROM relation WHERE id = ?1")?
+        .query_row([relation.0], |row| {
+            Ok([EntityId(row.get(0)?), EntityId(row.get(1)?)])
+        })?)
+}
+
+/// A fact by its names, with the dates that its source states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedFact {
+    pub(crate) source: String,
+    pub(crate) relation: String,
+    pub(crate) target: String,
+    pub(crate) from: Option<Timestamp>,
+    pub(crate) to: Option<Timestamp>,
+}
+
+/// A relation version by its names.
+pub(crate) fn named_fact(connection: &Connection, relation: RelationId) -> Result<NamedFact> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT a.name, t.name, b.name, iif(r.valid_from_written IS NULL, NULL, r.valid_from),
+                    iif(r.superseded_by IS NULL, r.valid_to, r.stated_to)
+             FROM relation r JOIN entity a ON a.id = r.source JOIN entity b ON b.id = r.target
+             JOIN relation_type t ON t.id = r.type WHERE r.id = ?1",
+        )?
+        .query_row([relation.0], |row| {
+            let time = |column| {
+                Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp))
+            };
+            Ok(NamedFact {
+                source: row.get(0)?,
+                relation: row.get(1)?,
+                target: row.get(2)?,
+                from: time(3)?,
+                to: time(4)?,
+            })
+        })?)
+}
+
+/// The dates of a relation version as written.
+pub(crate) fn written_dates(
+    connection: &Connection,
+    relation: RelationId,
+) -> Result<(Option<String>, Option<String>)> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT valid_from_written, iif(superseded_by IS NULL, valid_to_written, stated_to_written)
+             FROM relation WHERE id = ?1",
+        )?
+        .query_row([relation.0], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// Whether a note links the two this way.
+pub(crate) fn has_link(
+    connection: &Connection,
+    source: EntityId,
+    kind: RelationTypeId,
+    target: EntityId,
+) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM relation WHERE source = ?1 AND target = ?3 AND type = ?2 AND origin = 'link'
+                 AND retracted_at IS NULL",
+        )?
+        .exists([source.0, kind.0, target.0])?)
+}
+
+/// Drops the types that a document gave.
+pub(crate) fn forget_types_of(connection: &Connection, uri: &str) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM entity_type WHERE evidence = ?1")?
+        .execute([uri])?;
+    Ok(())
+}
+
+/// The documents that ever had this uri, current or not.
+pub(crate) fn documents_ever(
+    connection: &Connection,
+    namespace: i64,
+    uri: &str,
+) -> Result<Vec<DocumentId>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM document WHERE namespace = ?1 AND uri = ?2 ORDER BY id")?;
+    let rows = statement.query_map(params![namespace, uri], |row| row.get(0).map(DocumentId))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn retire_unheld(connection: &Connection, ends: [i64; 2], now: Timestamp) -> Result<()> {
+    for entity in ends {
         let held = connection
             .prepare_cached(
                 "SELECT 1 FROM relation WHERE source = ?1 AND retracted_at IS NULL
-                 UNION ALL SELECT 1 FROM relation WHERE target = ?1 AND retracted_at IS NULL",
+                 UNION ALL SELECT 1 FROM relation WHERE target = ?1 AND retracted_at IS NULL
+                 UNION ALL SELECT 1 FROM document WHERE entity = ?1 AND retracted_at IS NULL
+                 UNION ALL SELECT 1 FROM episode e JOIN document d ON d.id = e.document
+                     AND d.retracted_at IS NULL WHERE e.speaker = ?1
+                 UNION ALL SELECT 1 FROM entity_type WHERE entity = ?1
+                 UNION ALL SELECT 1 FROM entity WHERE id = ?1 AND (description IS NOT NULL OR kind <> 'concept')",
             )?
             .exists([entity])?;
         if !held {
             super::retire_entity(connection, EntityId(entity), now)?;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// The spellings of an entity's name that were seen besides the one that is shown.

@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_facts.sql"),
     include_str!("migrations/0003_llm_call.sql"),
+    include_str!("migrations/0004_memory.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -12,6 +12,8 @@ pub(crate) enum Origin {
     Link,
     /// A line of a file of facts.
     Import,
+    /// Said by a person or an agent.
+    Stated,
 }
 
 impl Origin {
@@ -19,6 +21,7 @@ impl Origin {
         match self {
             Self::Link => "link",
             Self::Import => "import",
+            Self::Stated => "stated",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sources, the files seen in them, and what was odd about those.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
 use crate::types::{Issue, IssueSeverity, LinkConvention};
@@ -127,6 +127,26 @@ pub(crate) fn files(connection: &Connection, source: i64) -> Result<Vec<FileRow>
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Number of files that a source has.
+pub(crate) fn count_files(connection: &Connection, source: i64) -> Result<usize> {
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM file WHERE source = ?1")?
+        .query_row([source], |row| row.get(0))?;
+    Ok(count as usize)
+}
+
+/// The content hash of a file; `None` when the source has none at this path.
+pub(crate) fn file_hash(
+    connection: &Connection,
+    source: i64,
+    path: &str,
+) -> Result<Option<Vec<u8>>> {
+    Ok(connection
+        .prepare_cached("SELECT content_hash FROM file WHERE source = ?1 AND path = ?2")?
+        .query_row(params![source, path], |row| row.get(0))
+        .optional()?)
 }
 
 /// Records what a file looked like; replaces the row of an earlier run.

@@ -141,6 +141,17 @@ pub(crate) fn record_again(
     Ok(RelationId(new))
 }
 
+/// Whether what stated a fact when it was taken back is still there.
+pub(crate) fn is_still_stated(connection: &Connection, id: RelationId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM evidence v JOIN document d ON d.id = v.document AND d.retracted_at IS NULL
+             WHERE v.relation = ?1
+                 AND v.retracted_at IS (SELECT retracted_at FROM relation WHERE id = ?1)",
+        )?
+        .exists([id.0])?)
+}
+
 /// Takes a fact back: from `now` on it is known to be no fact. Nothing happens to one that was taken back
 /// before.
 pub(crate) fn retract_fact(connection: &Connection, id: RelationId, now: Timestamp) -> Result<()> {
@@ -179,4 +190,11 @@ pub(crate) fn fact_sentence(connection: &Connection, id: RelationId) -> Result<S
              JOIN relation_type t ON t.id = r.type WHERE r.id = ?1",
         )?
         .query_row([id.0], |row| row.get(0))?)
+}
+
+/// Whether a relation version is the one that is known now.
+pub(crate) fn is_current_fact(connection: &Connection, id: RelationId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM relation WHERE id = ?1 AND retracted_at IS NULL")?
+        .exists([id.0])?)
 }

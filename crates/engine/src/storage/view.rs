@@ -1,6 +1,6 @@
 //! What is shown of the store: counts, open links, evidence.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
 use crate::types::{
@@ -120,8 +120,11 @@ pub(crate) fn evidence_of_relation(
     limit: usize,
 ) -> Result<Vec<EvidenceView>> {
     let mut statement = connection.prepare_cached(
+        // The line of a link is stored, that of a statement in a text that the store keeps is counted.
         "SELECT d.uri, e.quote, coalesce(
-             (SELECT min(l.line) FROM link l WHERE l.document = e.document AND l.quote_start = e.start), 0)
+             (SELECT min(l.line) FROM link l WHERE l.document = e.document AND l.quote_start = e.start),
+             (SELECT 1 + length(b.before) - length(replace(b.before, char(10), ''))
+              FROM (SELECT CAST(substr(CAST(d.text AS BLOB), 1, e.start) AS TEXT) AS before) b), 0)
          FROM evidence e JOIN document d ON d.id = e.document
          WHERE e.relation = ?1 ORDER BY d.uri, e.start LIMIT ?2",
     )?;
@@ -133,4 +136,16 @@ pub(crate) fn evidence_of_relation(
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Title of the coarsest community that an entity belongs to.
+pub(crate) fn community_of(connection: &Connection, entity: EntityId) -> Result<Option<String>> {
+    let title: Option<Option<String>> = connection
+        .prepare_cached(
+            "SELECT c.title FROM membership m JOIN community c ON c.id = m.community
+             WHERE m.entity = ?1 ORDER BY c.level LIMIT 1",
+        )?
+        .query_row([entity.0], |row| row.get(0))
+        .optional()?;
+    Ok(title.flatten())
 }

@@ -14,6 +14,8 @@ pub enum DocumentKind {
     Epub,
     /// One document a row (CSV) or value (JSON, JSONL).
     Row,
+    /// Something that was said to be remembered: a turn of a conversation, a fact.
+    Episode,
 }
 
 /// Whether the document's text is the file itself or was extracted from it.
@@ -123,6 +125,6 @@ impl ParsedDocument {
     }
 }
 
-text_names!(DocumentKind { Markdown => "markdown", PlainText => "plain_text", Html => "html", Pdf => "pdf", Docx => "docx", Epub => "epub", Row => "row" });
+text_names!(DocumentKind { Markdown => "markdown", PlainText => "plain_text", Html => "html", Pdf => "pdf", Docx => "docx", Epub => "epub", Row => "row", Episode => "episode" });
 
 text_names!(LinkConvention { Obsidian => "obsidian", Logseq => "logseq", Dendron => "dendron" });

@@ -29,6 +29,7 @@ mod entity;
 mod graph_view;
 mod ids;
 mod link;
+mod memory;
 mod mention;
 mod namespace;
 mod progress;
@@ -53,6 +54,10 @@ pub use graph_view::{
 pub use ids::{ChunkId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
 pub(crate) use link::scheme;
 pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
+pub use memory::{
+    ConflictPolicy, Correction, Description, GivenEntity, GivenFact, Memory, MemoryReport,
+    OperationView, RecallRequest, Recalled, RecalledEntity, RecalledPassage, RecalledRelation,
+};
 pub use mention::{Mention, MentionHow};
 pub use namespace::Namespace;
 pub use progress::{Progress, Stage};

@@ -27,6 +27,8 @@ pub enum Lane {
     Vector,
     Graph,
     Links,
+    /// Turns of conversations, each with a share of its neighbours' scores.
+    Turns,
     Rerank,
 }
 
@@ -146,4 +148,4 @@ pub struct SearchResponse {
 
 text_names!(Mode { Auto => "auto", Keyword => "keyword", Graph => "graph", Hybrid => "hybrid", Notes => "notes" });
 
-text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Rerank => "rerank" });
+text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Turns => "turns", Rerank => "rerank" });

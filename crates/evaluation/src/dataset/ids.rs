@@ -108,6 +108,7 @@ mod tests {
                     title: String::new(),
                     text: String::new(),
                     scope: None,
+                    turn: None,
                 })
                 .into();
             let mut questions: Vec<Question> = ["q1", "q2", "q3"]

@@ -6,6 +6,6 @@ mod question;
 pub(crate) mod rows;
 
 pub use ids::{read_ids, restrict};
-pub use passage::{Passage, PassageFields, read_passages};
+pub use passage::{Passage, PassageFields, PassageTurn, read_passages};
 pub use question::{Exclusion, Half, Question, QuestionFields, QuestionSet, read_questions};
 pub use rows::BrokenRow;

@@ -14,6 +14,16 @@ pub struct Passage {
     pub text: String,
     /// Value of the scope field: questions of one scope only search its passages.
     pub scope: Option<String>,
+    /// A turn of a conversation.
+    pub turn: Option<PassageTurn>,
+}
+
+/// Who said a passage in which session, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassageTurn {
+    pub speaker: String,
+    pub session: String,
+    pub time: Option<String>,
 }
 
 /// Which fields of a corpus row are used.
@@ -72,7 +82,21 @@ fn passage(row: &Row, fields: &PassageFields) -> Result<Passage, String> {
         id,
         title: row.text("title").unwrap_or_default(),
         text: spoken(row, text),
+        turn: turn(row, scope.as_deref()),
         scope,
+    })
+}
+
+/// A row with a speaker and a session is a turn; sessions of different scopes are different.
+fn turn(row: &Row, scope: Option<&str>) -> Option<PassageTurn> {
+    let session = row.text("session")?;
+    Some(PassageTurn {
+        speaker: row.text("speaker")?,
+        session: match scope {
+            Some(scope) => format!("{scope} {session}"),
+            None => session,
+        },
+        time: row.text("date_time"),
     })
 }
 
@@ -118,7 +142,8 @@ mod tests {
                 id: "a".into(),
                 title: "Ponte".into(),
                 text: "sobre o rio".into(),
-                scope: Some("one".into())
+                scope: Some("one".into()),
+                turn: None,
             }]
         );
     }

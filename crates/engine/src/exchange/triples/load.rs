@@ -9,10 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::TripleSyntax;
 use super::line::{Line, LineReader};
-use super::period::Period;
-use crate::memory::settle;
+use crate::memory::{Period, buried_fact, settle};
 use crate::storage::{
-    self, Fact, FactDocument, FactLine, NamespaceId, Origin, WriteTransaction, relation_key,
+    self, Buried, Fact, FactDocument, FactLine, NamespaceId, Origin, WriteTransaction, relation_key,
 };
 use crate::text::{clean_name, fold, is_better_name, name_key, squash};
 use crate::types::{
@@ -49,6 +48,8 @@ pub struct TripleReport {
     pub facts: usize,
     /// Lines that repeat a fact of the same file and source.
     pub repeated: usize,
+    /// Lines of facts or entities that were forgotten or corrected and are not taken in again.
+    pub suppressed: usize,
     /// Lines whose subject and object turned out to be the same entity.
     pub self_loops: usize,
     /// Lines that could not be used; the first are listed in `failures`.
@@ -272,6 +273,25 @@ impl Loader<'_> {
         }
         if !self.allow_self_loops && name_key(&checked.subject) == name_key(&checked.object) {
             self.report.self_loops += 1;
+            return Ok(Ok(()));
+        }
+        let time = |end: &Option<(Timestamp, String)>| end.as_ref().map(|(at, _)| *at);
+        let parts = buried_fact(
+            &name_key(&checked.subject),
+            &checked.relation,
+            &name_key(&checked.object),
+            time(&checked.period.from),
+            time(&checked.period.to),
+        );
+        let parts = parts.each_ref().map(String::as_str);
+        let namespace = self.namespace.0.0;
+        let gone =
+            |kind, parts: &[&str]| storage::is_buried(self.connection, namespace, kind, parts);
+        if gone(Buried::Fact, &parts)?
+            || gone(Buried::Entity, &parts[..1])?
+            || gone(Buried::Entity, &parts[2..3])?
+        {
+            self.report.suppressed += 1;
             return Ok(Ok(()));
         }
         let (document, evidence) = self.document(checked.source)?;

@@ -7,7 +7,6 @@
 
 mod line;
 mod load;
-mod period;
 
 pub use line::TripleSyntax;
 pub use load::{TripleOptions, TripleReport, import_triples};

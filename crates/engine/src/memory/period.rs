@@ -9,16 +9,16 @@ const DAY_MS: i64 = 86_400_000;
 
 /// A stated period, half-open; an end that is not stated, or not understood, is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Period {
-    pub(super) from: Option<(Timestamp, String)>,
-    pub(super) to: Option<(Timestamp, String)>,
+pub(crate) struct Period {
+    pub(crate) from: Option<(Timestamp, String)>,
+    pub(crate) to: Option<(Timestamp, String)>,
     /// Dates that were not understood, as written. The fact keeps an open end there.
-    pub(super) unknown: Vec<String>,
+    pub(crate) unknown: Vec<String>,
 }
 
 impl Period {
     /// Reads both ends. The error says why the fact cannot be kept.
-    pub(super) fn new(from: Option<&str>, to: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn new(from: Option<&str>, to: Option<&str>) -> Result<Self, String> {
         let mut period = Self::default();
         let mut read = |text: Option<&str>| {
             let text = text?;

@@ -1,0 +1,398 @@
+//! What memory holds about a question or an entity: passages, entities and relations within a budget.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Engine;
+use super::explore::Explorer;
+use crate::Result;
+use crate::chunking::estimate_tokens;
+use crate::graph::{Edge, EdgeFilter, Traversal};
+use crate::memory::UNTYPED;
+use crate::storage;
+use crate::text::{Tokenizer, detect_language, query_terms};
+use crate::types::{
+    ChunkId, Description, Direction, EntityId, EntryEntity, Evidence, RecallRequest, Recalled,
+    RecalledEntity, RecalledPassage, RecalledRelation, SearchRequest, Standing, TimelineRequest,
+};
+
+/// Entities that a walk starts from at most.
+const ROOTS: usize = 5;
+/// Roots found by likeness, when the question names nothing.
+const ROOTS_BY_LIKENESS: usize = 2;
+/// Passages whose entities are asked when the question names nothing.
+const LIKE_PASSAGES: usize = 3;
+/// Entities of a walk, and the degree from which it does not pass through one.
+const NODES: usize = 60;
+const HUB: u32 = 200;
+/// Relations and passages of a description.
+const DESCRIBED: usize = 30;
+/// Relations that take their turn between two passages.
+const TURN: usize = 4;
+
+impl Engine {
+    /// What is known about a question: passages, the entities it names and what is around them, within a
+    /// budget of tokens. Never fails: what could not be done is in the notes.
+    pub fn recall(&self, request: &RecallRequest) -> Recalled {
+        let mut recalled = Recalled {
+            query: request.query.clone(),
+            ..Recalled::default()
+        };
+        let (mut passages, mut entries) = (Vec::new(), Vec::new());
+        match self.search(&SearchRequest {
+            limit: request.limit.max(1),
+            ..SearchRequest::new(request.query.clone())
+        }) {
+            Ok(found) => {
+                recalled.record = found.record;
+                recalled.notes = found.notes;
+                passages = found.results;
+                entries = found.entry_entities;
+            }
+            Err(error) => recalled
+                .notes
+                .push(format!("passages were not searched: {error}")),
+        }
+        let walked = self.explore(|explorer| {
+            let gathered = explorer.gather(request, &entries, &passages)?;
+            explorer.fill(request, &gathered, &passages, &mut recalled)
+        });
+        if let Err(error) = walked {
+            recalled
+                .notes
+                .push(format!("the graph was not asked: {error}"));
+        }
+        recalled
+    }
+
+    /// All that is known of the entities of a name: what holds, what held, and the passages that mention them.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when the name is unknown.
+    pub fn describe(&self, name: &str) -> Result<Vec<Description>> {
+        self.explore(|explorer| explorer.describe(name))
+    }
+}
+
+/// What a recall may show, best first.
+struct Gathered {
+    roots: Vec<EntityId>,
+    edges: Vec<Edge>,
+}
+
+impl Explorer<'_> {
+    fn gather(
+        &self,
+        request: &RecallRequest,
+        entries: &[EntryEntity],
+        passages: &[Evidence],
+    ) -> Result<Gathered> {
+        let mut roots = Vec::new();
+        for entry in entries.iter().take(ROOTS) {
+            let row =
+                storage::entity_by_public_id(self.connection, self.namespace, &entry.public_id.0)?;
+            roots.extend(row.map(|row| row.id));
+        }
+        if roots.is_empty() {
+            roots = self.like(&request.query, passages)?;
+        }
+        if roots.is_empty() {
+            roots = self.resolve(&request.query)?;
+            roots.truncate(ROOTS_BY_LIKENESS);
+        }
+        let seeds: Vec<u32> = roots
+            .iter()
+            .filter_map(|&id| self.graph.entities.get(id))
+            .collect();
+        let walk = Traversal {
+            max_hops: request.max_hops,
+            max_nodes: NODES,
+            hub_limit: Some(HUB),
+            ..Traversal::new(seeds, self.at)
+        };
+        let walked = walk.run(&self.graph.relations);
+        let depth: BTreeMap<u32, u32> = walked
+            .nodes
+            .iter()
+            .map(|node| (node.entity, node.depth))
+            .collect();
+        let mut edges: Vec<Edge> = if request.prefer_present {
+            walked.edges
+        } else {
+            self.of_all_times(&depth)
+        };
+        let distance = |edge: &Edge| depth[&edge.source].min(depth[&edge.target]);
+        // Near the question first, then what was said last.
+        edges.sort_by_key(|edge| {
+            let freshness = if request.prefer_present {
+                edge.window.valid_from.max(edge.window.recorded_at)
+            } else {
+                0
+            };
+            (distance(edge), Reverse(freshness), edge.relation)
+        });
+        Ok(Gathered { roots, edges })
+    }
+
+    /// Of the entities in the passages that are most like the question, those whose name, type and description
+    /// share most words with it, then those that the fewest passages mention.
+    fn like(&self, query: &str, passages: &[Evidence]) -> Result<Vec<EntityId>> {
+        let asked: BTreeSet<String> = query_terms(query, &self.languages)
+            .into_iter()
+            .filter(|term| !term.stop)
+            .flat_map(|term| term.alternatives)
+            .collect();
+        let mut tokenizer = Tokenizer::default();
+        let mut found: BTreeSet<(Reverse<usize>, usize, EntityId)> = BTreeSet::new();
+        for passage in passages.iter().take(LIKE_PASSAGES) {
+            let Some(chunk) = self.graph.chunks.get(passage.chunk) else {
+                continue;
+            };
+            for &entity in self.graph.mentions.entities(chunk) {
+                if self.graph.relations.degree(entity, self.at) == 0 {
+                    continue;
+                }
+                let id = self.graph.entities.id(entity);
+                let row = storage::entity(self.connection, id)?;
+                let types = storage::types_of_entity(self.connection, id)?.join(" ");
+                let known = [row.name, types, row.description.unwrap_or_default()].join("\n");
+                let mut terms = String::new();
+                tokenizer.index_terms(&known, detect_language(&known), &mut terms);
+                let terms: BTreeSet<&str> = terms.split(' ').collect();
+                let shared = asked.iter().filter(|term| terms.contains(term.as_str()));
+                let mentions = self.graph.mentions.chunks(entity).len();
+                found.insert((Reverse(shared.count()), mentions, id));
+            }
+        }
+        Ok(found
+            .into_iter()
+            .take(ROOTS_BY_LIKENESS)
+            .map(|(_, _, id)| id)
+            .collect())
+    }
+
+    /// Every relation among these entities that is known, whenever it held.
+    fn of_all_times(&self, nodes: &BTreeMap<u32, u32>) -> Vec<Edge> {
+        let relations = &self.graph.relations;
+        let everything = EdgeFilter::of_all_times(relations, Direction::Out, None);
+        let mut edges = Vec::new();
+        for &node in nodes.keys() {
+            relations.each_outgoing(node, &everything, |position| {
+                let edge = relations.edge(position);
+                let known = self.at.known.0;
+                if nodes.contains_key(&edge.target)
+                    && edge.window.recorded_at <= known
+                    && known < edge.window.retracted_at
+                {
+                    edges.push(edge);
+                }
+            });
+        }
+        edges
+    }
+
+    /// Roots, then relations and passages in turn, until the budget is spent.
+    fn fill(
+        &self,
+        request: &RecallRequest,
+        gathered: &Gathered,
+        passages: &[Evidence],
+        recalled: &mut Recalled,
+    ) -> Result<()> {
+        let mut budget = Budget {
+            left: request.budget,
+            cut: false,
+        };
+        let mut shown = BTreeSet::new();
+        for &root in &gathered.roots {
+            self.add_entity(root, &mut budget, &mut shown, recalled)?;
+        }
+        for root in &gathered.roots {
+            let name = storage::entity(self.connection, *root)?.name;
+            if !recalled.entrypoint_roots.contains(&name) {
+                recalled.entrypoint_roots.push(name);
+            }
+        }
+        let mut edges = gathered.edges.iter();
+        let mut passages = passages.iter();
+        loop {
+            let mut ran_dry = true;
+            for edge in edges.by_ref().take(TURN) {
+                ran_dry = false;
+                self.add_relation(edge, &mut budget, &mut shown, recalled)?;
+            }
+            if let Some(passage) = passages.next() {
+                ran_dry = false;
+                self.add_passage(passage, &mut budget, recalled)?;
+            }
+            if ran_dry || budget.left == 0 {
+                break;
+            }
+        }
+        recalled.tokens = request.budget - budget.left;
+        recalled.cut = budget.cut || edges.next().is_some() || passages.next().is_some();
+        Ok(())
+    }
+
+    fn add_entity(
+        &self,
+        id: EntityId,
+        budget: &mut Budget,
+        shown: &mut BTreeSet<EntityId>,
+        recalled: &mut Recalled,
+    ) -> Result<bool> {
+        if shown.contains(&id) {
+            return Ok(true);
+        }
+        let row = storage::entity(self.connection, id)?;
+        let types = storage::types_of_entity(self.connection, id)?;
+        let entity = RecalledEntity {
+            name: row.name,
+            kind: types
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| UNTYPED.to_owned()),
+            description: row.description.unwrap_or_default(),
+            id: row.public_id,
+        };
+        if !budget.take(&[&entity.name, &entity.kind, &entity.description]) {
+            return Ok(false);
+        }
+        shown.insert(id);
+        recalled.entities.push(entity);
+        Ok(true)
+    }
+
+    fn add_relation(
+        &self,
+        edge: &Edge,
+        budget: &mut Budget,
+        shown: &mut BTreeSet<EntityId>,
+        recalled: &mut Recalled,
+    ) -> Result<()> {
+        let view = self.relation(edge)?;
+        let relation = RecalledRelation {
+            from: view.source,
+            to: view.target,
+            relation: view.relation_type,
+            context: view.fact.unwrap_or_default(),
+            valid_from: view.times.valid_from_written.or(view.times.valid_from),
+            valid_to: view.times.valid_to_written.or(view.times.valid_to),
+            source: view.evidence.into_iter().next().map(|stated| stated.uri),
+        };
+        if !budget.take(&[
+            &relation.from,
+            &relation.relation,
+            &relation.to,
+            &relation.context,
+        ]) {
+            return Ok(());
+        }
+        for end in [edge.source, edge.target] {
+            self.add_entity(self.graph.entities.id(end), budget, shown, recalled)?;
+        }
+        recalled.relations.push(relation);
+        Ok(())
+    }
+
+    fn add_passage(
+        &self,
+        passage: &Evidence,
+        budget: &mut Budget,
+        recalled: &mut Recalled,
+    ) -> Result<()> {
+        // A passage that is too long is cut to what answers the question.
+        let fits = estimate_tokens(&passage.text) <= budget.left;
+        let text = if fits { &passage.text } else { &passage.quote };
+        if !budget.take(&[text, &passage.uri]) {
+            return Ok(());
+        }
+        budget.cut |= !fits;
+        recalled.evidence.push(RecalledPassage {
+            rank: passage.rank,
+            uri: passage.uri.clone(),
+            line: if fits {
+                passage.line
+            } else {
+                passage.quote_line
+            },
+            title: passage.title.clone(),
+            said_at: storage::said_at(self.connection, passage.document)?,
+            text: text.clone(),
+        });
+        Ok(())
+    }
+
+    fn describe(&self, name: &str) -> Result<Vec<Description>> {
+        self.known(name)?
+            .into_iter()
+            .map(|id| self.description(id))
+            .collect()
+    }
+
+    fn description(&self, id: EntityId) -> Result<Description> {
+        let entity = self.view(id)?;
+        let timeline = self.timeline(&TimelineRequest {
+            limit: usize::MAX,
+            ..TimelineRequest::new(entity.public_id.0.clone())
+        })?;
+        let (current, mut history): (Vec<_>, Vec<_>) = timeline
+            .entries
+            .into_iter()
+            .partition(|entry| entry.standing == Standing::Current);
+        let mut relations: Vec<_> = current.into_iter().map(|entry| entry.relation).collect();
+        relations.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        relations.truncate(DESCRIBED);
+        history.drain(..history.len().saturating_sub(DESCRIBED));
+        let mut chunks: Vec<ChunkId> = Vec::new();
+        if let Some(index) = self.graph.entities.get(id) {
+            let mentioned = self.graph.mentions.chunks(index).iter().copied();
+            let own = self.graph.title_chunks(index);
+            chunks.extend(
+                own.chain(mentioned)
+                    .take(DESCRIBED)
+                    .map(|chunk| self.graph.chunks.id(chunk)),
+            );
+        }
+        let mut passages = Vec::new();
+        for chunk in chunks {
+            let Some(found) = storage::evidence_chunk(self.connection, chunk)? else {
+                continue;
+            };
+            passages.push(RecalledPassage {
+                rank: passages.len() + 1,
+                uri: found.uri,
+                line: found.line,
+                title: found.title,
+                said_at: storage::said_at(self.connection, found.document)?,
+                text: found.text,
+            });
+        }
+        Ok(Description {
+            community: storage::community_of(self.connection, id)?,
+            entity,
+            relations,
+            history,
+            passages,
+        })
+    }
+}
+
+/// Tokens that are left, by estimate.
+struct Budget {
+    left: usize,
+    cut: bool,
+}
+
+impl Budget {
+    /// Takes what these texts cost; nothing, and notes the cut, when they cost more than is left.
+    fn take(&mut self, texts: &[&str]) -> bool {
+        let cost: usize = texts.iter().map(|text| 1 + estimate_tokens(text)).sum();
+        if cost > self.left {
+            self.cut = true;
+            return false;
+        }
+        self.left -= cost;
+        true
+    }
+}
