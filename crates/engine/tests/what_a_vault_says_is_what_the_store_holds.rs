@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use malha_engine::types::{Mode, NeighborRequest, SearchRequest};
+use malha_engine::types::{IngestReport, Mode, NeighborRequest, SearchRequest};
 use malha_engine::{Engine, EngineConfig, SourceSpec};
 use serde_json::Value;
 
@@ -38,13 +38,20 @@ impl Vault {
         fs::write(path, text).unwrap();
     }
 
-    fn index(&self) {
+    fn index(&self) -> IngestReport {
         let source = SourceSpec {
             root: self.root(),
             convention: None,
         };
         let report = self.engine.index(&[source], &()).unwrap();
         assert!(report.failed.is_empty(), "{:?}", report.failed);
+        report
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        let (from, to) = (self.root().join(from), self.root().join(to));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(from, to).unwrap();
     }
 
     /// Rows of a query, their cells joined by blanks.
@@ -317,4 +324,53 @@ fn a_path_over_a_hub_comes_after_one_over_a_rare_note() {
         .map(|path| path.nodes[1].name.as_str())
         .collect();
     assert_eq!(over, ["rare", "a hub"]);
+}
+
+/// Renamed notes keep their identity and their open relations, in a small run and in a large one, which
+/// derives everything anew.
+#[test]
+fn a_renamed_note_stays_who_it_is() {
+    const IDENTITY: &str =
+        "SELECT d.public_id, e.public_id FROM document d JOIN entity e ON e.id = d.entity
+         WHERE d.retracted_at IS NULL ORDER BY d.public_id";
+    const WINDOWS: &str =
+        "SELECT s.public_id, t.public_id, r.version, r.recorded_at, r.retracted_at FROM relation r
+         JOIN entity s ON s.id = r.source JOIN entity t ON t.id = r.target ORDER BY s.public_id";
+    let vault = Vault::new(&[
+        ("Old.md", "This one leads to [[B]].\n"),
+        ("B.md", "b\n"),
+        ("C.md", "From here to [[Old]].\n"),
+    ]);
+    let id = vault.engine.entity("Old").unwrap()[0].public_id.clone();
+    let before = vault.rows(IDENTITY);
+    // Into a folder, under its own name: every link still leads there.
+    let windows = vault.rows(WINDOWS);
+    vault.rename("Old.md", "sub/Old.md");
+    assert_eq!(vault.index().renamed, 1);
+    assert_eq!(vault.rows(IDENTITY), before);
+    assert_eq!(vault.rows(WINDOWS), windows, "neither closed nor opened");
+    // Under another name: what it says stays, what called it by name is open.
+    vault.rename("sub/Old.md", "sub/New.md");
+    assert_eq!(vault.index().renamed, 1);
+    assert_eq!(vault.engine.entity("New").unwrap()[0].public_id, id);
+    assert_eq!(vault.rows(IDENTITY), before);
+    assert_eq!(vault.relations(), ["New links_to B"]);
+    assert_eq!(vault.engine.open_links().unwrap()[0].target, "Old");
+
+    let many: Vec<(String, String)> = (0..100)
+        .map(|n| (format!("n{n}.md"), format!("Note {n} leads to [[hub]].\n")))
+        .collect();
+    let mut notes: Vec<(&str, &str)> = many
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    notes.push(("hub.md", "all\n"));
+    let vault = Vault::new(&notes);
+    let (before, windows) = (vault.rows(IDENTITY), vault.rows(WINDOWS));
+    for n in 0..60 {
+        vault.rename(&format!("n{n}.md"), &format!("moved/m{n}.md"));
+    }
+    assert_eq!(vault.index().renamed, 60);
+    assert_eq!(vault.rows(IDENTITY), before);
+    assert_eq!(vault.rows(WINDOWS), windows);
 }
