@@ -5,6 +5,9 @@ use unicode_width::UnicodeWidthStr;
 use super::plain_line;
 use super::style::{DIM, painted};
 
+/// No cell makes its column wider than this for all others; a longer one pushes only its own row.
+const WIDEST: usize = 60;
+
 /// Columns set flush by the width that a terminal gives them.
 pub(crate) struct Table {
     header: Vec<String>,
@@ -41,6 +44,7 @@ impl Table {
                     .map(|cell| cell.width())
                     .max()
                     .unwrap_or(0)
+                    .min(WIDEST)
             })
             .collect();
         writeln!(out, "{}", painted(DIM, self.line(&self.header, &widths)))?;
@@ -73,6 +77,20 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_long_cell_leaves_the_others_where_they_are() {
+        let mut table = Table::new(&["name", ">n"]);
+        let long = "x".repeat(WIDEST + 5);
+        table.row([long.as_str(), "7"]);
+        table.row(["short", "12"]);
+        let mut out = Vec::new();
+        table.write(&mut out).unwrap();
+        let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], format!("{long}   7"));
+        assert_eq!(lines[2].len(), WIDEST + 4);
+    }
 
     #[test]
     fn wide_letters_count_twice() {

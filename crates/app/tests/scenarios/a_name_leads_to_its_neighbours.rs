@@ -72,7 +72,10 @@ fn a_name_and_itself_need_no_path() {
 #[test]
 fn what_hangs_loose_is_listed() {
     let vault = vault();
+    vault.write("table.csv", "name,city\nRow One,Porto\nRow Two,Braga\n");
+    vault.index();
     let orphans = vault.malha(&["graph", "orphans"]).expect(0).stdout;
+    assert!(!orphans.contains("Row"), "rows are no notes: {orphans}");
     assert!(orphans.contains("Alone"), "{orphans}");
     assert!(!orphans.contains("Lighthouse"), "{orphans}");
 

@@ -11,8 +11,8 @@ use crate::retrieval::RankedGraph;
 use crate::storage::{self, EntityRow};
 use crate::text::{Language, fold};
 use crate::types::{
-    EntityId, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView, RelationTypeId,
-    RelationView,
+    EntityId, EntityKind, EntityView, NeighborRequest, NeighborView, Neighborhood, PathView,
+    RelationTypeId, RelationView,
 };
 use crate::{Error, Result};
 
@@ -162,9 +162,14 @@ impl Explorer<'_> {
     }
 
     pub(super) fn orphans(&self) -> Result<Vec<EntityView>> {
-        let mut views = crate::graph::orphans(self.graph, self.at)
-            .map(|entity| self.view(self.graph.entities.id(entity)))
-            .collect::<Result<Vec<_>>>()?;
+        let mut views = Vec::new();
+        for entity in crate::graph::orphans(self.graph, self.at) {
+            let id = self.graph.entities.id(entity);
+            // Rows of a table or a corpus link to nothing by nature.
+            if storage::entity(self.connection, id)?.kind == EntityKind::Note {
+                views.push(self.view(id)?);
+            }
+        }
         views.sort_by(|a, b| a.uri.cmp(&b.uri).then_with(|| a.name.cmp(&b.name)));
         Ok(views)
     }
