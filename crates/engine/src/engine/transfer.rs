@@ -1,24 +1,48 @@
 //! Graphs of other programs in, the store's content in and out.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, Write};
 use std::path::Path;
 
 use super::Engine;
-use crate::exchange::{self, TripleOptions, TripleReport};
+use crate::exchange::{self, ExportFormat, ExportReport, TripleOptions, TripleReport};
 use crate::storage;
+use crate::types::Progress;
 use crate::{Error, Result};
 
 impl Engine {
-    /// Writes the current content of the namespace as JSON lines that [`Engine::import_malha`] reads;
-    /// returns the number of records. `name` is what errors call `out`.
-    pub fn export_malha(&self, name: &Path, out: &mut dyn Write) -> Result<u64> {
-        exchange::export_malha(
-            &self.store(),
-            &self.namespace,
-            name,
-            BufWriter::with_capacity(1 << 16, out),
-        )
+    /// Writes the content of the namespace to `path`: a file, or a folder when the format is one. It
+    /// appears whole or not at all. The same content gives the same bytes. `history` adds what was
+    /// retracted.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a folder that holds anything but a former export; [`Error::Interrupted`] when
+    /// `progress` says so.
+    pub fn export(
+        &self,
+        format: ExportFormat,
+        history: bool,
+        path: &Path,
+        progress: &dyn Progress,
+    ) -> Result<ExportReport> {
+        let store = self.store();
+        exchange::export(&store, &self.namespace, format, history, path, progress)
+    }
+
+    /// Writes a format that is one file to `out`, which errors call `name`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a format that is a folder; otherwise as [`Engine::export`].
+    pub fn export_to(
+        &self,
+        format: ExportFormat,
+        history: bool,
+        name: &Path,
+        out: &mut dyn Write,
+        progress: &dyn Progress,
+    ) -> Result<ExportReport> {
+        let store = self.store();
+        exchange::export_to(&store, &self.namespace, format, history, name, out, progress)
     }
 
     /// Reads an export into the namespace, which must hold nothing else, all of it or nothing; returns

@@ -1,7 +1,26 @@
-//! Import and export formats. Formats are here; every statement they lead to is in `storage`.
+//! Import and export formats, a file each. Every statement they lead to is in `storage`.
 
+mod cell_text;
+mod csv_row;
+mod cypher_script;
+mod export;
+mod file_name;
+mod gexf;
+mod graphml;
+mod html;
+mod jsonld;
+mod ladybug;
 mod malha;
+mod neo4j_csv;
+mod neptune_csv;
+mod ntriples;
+mod obsidian;
+mod output;
+mod parquet;
+mod rdf;
 mod triples;
+mod xml_text;
 
+pub use export::{ExportFormat, ExportReport, export, export_to};
 pub use malha::{export_malha, import_malha};
 pub use triples::{TripleOptions, TripleReport, TripleSyntax, import_triples};

@@ -15,6 +15,8 @@ mod fact;
 mod file_system;
 pub(crate) mod full_text;
 mod graph_rows;
+pub(crate) mod graph_note;
+pub(crate) mod graph_table;
 mod hex;
 mod lease;
 mod link;
