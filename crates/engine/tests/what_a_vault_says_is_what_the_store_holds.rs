@@ -246,7 +246,11 @@ fn control_characters_survive_the_round_trip() {
 
     let mut export = Vec::new();
     let name = Path::new("export.jsonl");
-    vault.engine.export_malha(name, &mut export).unwrap();
+    let format = malha_engine::exchange::ExportFormat::Malha;
+    vault
+        .engine
+        .export_to(format, false, name, &mut export, &())
+        .unwrap();
     let text = String::from_utf8(export).unwrap();
     for line in text.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));

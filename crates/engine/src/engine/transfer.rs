@@ -42,7 +42,15 @@ impl Engine {
         progress: &dyn Progress,
     ) -> Result<ExportReport> {
         let store = self.store();
-        exchange::export_to(&store, &self.namespace, format, history, name, out, progress)
+        exchange::export_to(
+            &store,
+            &self.namespace,
+            format,
+            history,
+            name,
+            out,
+            progress,
+        )
     }
 
     /// Reads an export into the namespace, which must hold nothing else, all of it or nothing; returns

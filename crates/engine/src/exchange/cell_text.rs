@@ -1,5 +1,7 @@
 //! Cells as text, in ways that several formats share.
 
+use std::fmt::Write as _;
+
 use crate::storage::graph_table::Cell;
 
 /// Milliseconds since 1970 as `2024-05-01T00:00:00Z`. None outside of the years 1 to 9999, which other
@@ -21,7 +23,7 @@ pub(super) fn json_text(value: &serde_json::Value) -> String {
     for c in json.chars() {
         if needs_escape(c) {
             // All of them are in the first plane.
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            write!(out, "\\u{:04x}", u32::from(c)).expect("a string takes every text");
         } else {
             out.push(c);
         }
@@ -31,7 +33,11 @@ pub(super) fn json_text(value: &serde_json::Value) -> String {
 
 /// Characters that are invisible and that some reader takes for something else.
 pub(super) fn needs_escape(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    c.is_control()
+        || matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
 }
 
 /// The cell as text for formats that know only text, None when it is empty: lists as JSON, times as

@@ -3,6 +3,8 @@
 //! Every statement is one `UNWIND` of a list of literal rows, so that a user's text only ever stands in
 //! a quoted string or a back-ticked name. `MERGE` makes the script repeatable.
 
+use std::fmt::Write as _;
+
 use super::cell_text::{iso_time, needs_escape, real_text, text, texts};
 use super::output::Out;
 use crate::Result;
@@ -26,7 +28,7 @@ pub(super) fn write(reader: &GraphReader<'_>, out: &mut Out<'_>) -> Result<()> {
     for table in NODES {
         write_nodes(reader, table, out)?;
     }
-    let name_of_type = |row: &[Cell]| quoted_name(text(&row[2]));
+    let name_of_type = |row: &[Cell]| quoted_name(text(RELATION.cell(row, "type")));
     write_edges(reader, &RELATION, name_of_type, &["id"], out)?;
     for table in EDGES {
         let keys: &[&str] = if table.columns.iter().any(|c| c.name == "how") {
@@ -43,15 +45,17 @@ fn write_nodes(reader: &GraphReader<'_>, table: &GraphTable, out: &mut Out<'_>) 
     let mut batch = Batch::default();
     reader.rows(table, |row| {
         let types = if table.name == ENTITY.name {
-            texts(&row[4])
+            texts(ENTITY.cell(row, "types"))
         } else {
             &[]
         };
-        let labels: String = types
-            .iter()
-            .filter(|name| !name.is_empty() && *name != table.name)
-            .map(|name| format!(", n:{}", quoted_name(name)))
-            .collect();
+        let mut labels = String::new();
+        for name in types {
+            if !name.is_empty() && name != table.name {
+                labels.push_str(", n:");
+                labels.push_str(&quoted_name(name));
+            }
+        }
         let tail = format!(
             " AS row MERGE (n:{} {{id: row.id}}) SET n += row{labels};\n",
             table.name
@@ -171,7 +175,9 @@ fn quoted_text(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             'u' if after_backslash => out.push_str("\\u0075"),
-            c if needs_escape(c) => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if needs_escape(c) => {
+                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes every text");
+            }
             c => out.push(c),
         }
         after_backslash = c == '\\';

@@ -50,10 +50,15 @@ fn safe(label: &str) -> String {
     let mut name: String = label
         .nfc()
         .map(|c| match c {
-            '<' | '>' | ':' | '"' | '/' | '\\' | '|' | '?' | '*' | '#' | '^' | '[' | ']' | '%' => '-',
+            '<' | '>' | ':' | '"' | '/' | '\\' | '|' | '?' | '*' | '#' | '^' | '[' | ']' | '%' => {
+                '-'
+            }
             c if c.is_control() || c.is_whitespace() && c != ' ' => ' ',
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' | '\u{fff0}'..='\u{ffff}' => '-',
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{fff0}'..='\u{ffff}' => '-',
             c => c,
         })
         .collect();
@@ -75,7 +80,10 @@ fn safe(label: &str) -> String {
 
 /// Whether a label looks like a name that was given an id.
 fn ends_like_an_id(label: &str) -> bool {
-    let Some((_, id)) = label.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) else {
+    let Some((_, id)) = label
+        .strip_suffix(')')
+        .and_then(|rest| rest.rsplit_once(" ("))
+    else {
         return false;
     };
     id.len() == ID_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -20,10 +20,16 @@ pub(super) fn write(reader: &GraphReader<'_>, out: &mut Out<'_>) -> Result<()> {
     for (owner, columns) in [("node", &node_columns), ("edge", &edge_columns)] {
         writeln!(out, "<attributes class=\"{owner}\">")?;
         let own = if owner == "node" { "table" } else { "kind" };
-        writeln!(out, "<attribute id=\"{own}\" title=\"{own}\" type=\"string\"/>")?;
+        writeln!(
+            out,
+            "<attribute id=\"{own}\" title=\"{own}\" type=\"string\"/>"
+        )?;
         for column in columns {
             let (name, kind) = (column.name, type_name(column.kind));
-            writeln!(out, "<attribute id=\"{name}\" title=\"{name}\" type=\"{kind}\"/>")?;
+            writeln!(
+                out,
+                "<attribute id=\"{name}\" title=\"{name}\" type=\"{kind}\"/>"
+            )?;
         }
         out.text("</attributes>\n")?;
     }
@@ -43,7 +49,10 @@ pub(super) fn write(reader: &GraphReader<'_>, out: &mut Out<'_>) -> Result<()> {
             number += 1;
             let [source, target] = [0, 1].map(|index| xml_text(text(&row[index])));
             let (kind, weight) = if table.name == RELATION.name {
-                (text(&row[2]), plain_text(&row[7]))
+                (
+                    text(RELATION.cell(row, "type")),
+                    plain_text(RELATION.cell(row, "weight")),
+                )
             } else {
                 (table.name, None)
             };
@@ -103,7 +112,10 @@ fn write_values(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let (name, value) = (own.0, xml_text(own.1));
-    write!(out, "<attvalues><attvalue for=\"{name}\" value=\"{value}\"/>")?;
+    write!(
+        out,
+        "<attvalues><attvalue for=\"{name}\" value=\"{value}\"/>"
+    )?;
     for (column, cell) in table.columns[first..].iter().zip(&row[first..]) {
         if let Some(value) = plain_text(cell)
             && known.iter().any(|other| other.name == column.name)

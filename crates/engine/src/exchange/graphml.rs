@@ -75,7 +75,12 @@ fn write_data(
 ) -> Result<()> {
     for (column, cell) in table.columns[first..].iter().zip(&row[first..]) {
         if let Some(value) = plain_text(cell) {
-            write!(out, "<data key=\"{owner}.{}\">{}</data>", column.name, xml_text(&value))?;
+            write!(
+                out,
+                "<data key=\"{owner}.{}\">{}</data>",
+                column.name,
+                xml_text(&value)
+            )?;
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ pub(super) fn write(reader: &GraphReader<'_>, out: &mut Out<'_>) -> Result<()> {
     reader.rows(&ENTITY, |row| {
         out.text(separator)?;
         separator = ",\n";
-        let cells = [&row[0], &row[1], &row[3], &row[6]].map(text);
+        let cells = ["id", "name", "type", "description"].map(|name| text(ENTITY.cell(row, name)));
         out.text(&script_json(&json!(cells)))
     })?;
     out.text("\n],\n\"edges\":[")?;
@@ -29,16 +29,18 @@ pub(super) fn write(reader: &GraphReader<'_>, out: &mut Out<'_>) -> Result<()> {
     reader.rows(&RELATION, |row| {
         out.text(separator)?;
         separator = ",\n";
-        let evidence: Vec<Value> = serde_json::from_str(text(&row[18])).unwrap_or_default();
+        let evidence: Vec<Value> =
+            serde_json::from_str(text(RELATION.cell(row, "evidence"))).unwrap_or_default();
         let quotes: Vec<Value> = evidence
             .iter()
             .map(|place| json!([place["document"], place["quote"]]))
             .collect();
-        let [from, until] = [&row[10], &row[12]].map(|cell| match cell {
+        let [from, until] = ["valid_from", "valid_to"].map(|name| match RELATION.cell(row, name) {
             Cell::Time(ms) => iso_time(*ms).unwrap_or_default(),
             _ => String::new(),
         });
-        let [source, target, name, fact] = [&row[0], &row[1], &row[2], &row[5]].map(text);
+        let [source, target, name, fact] =
+            ["source", "target", "type", "fact"].map(|name| text(RELATION.cell(row, name)));
         let edge = json!([source, target, name, fact, from, until, quotes]);
         out.text(&script_json(&edge))
     })?;

@@ -28,7 +28,7 @@ pub(super) fn write(reader: &GraphReader<'_>, folder: &mut Folder) -> Result<()>
     let mut current: Option<(String, Out<'static>)> = None;
     let mut number = 0;
     reader.rows(&RELATION, |row| {
-        let name = text(&row[2]);
+        let name = text(RELATION.cell(row, "type"));
         if current.as_ref().is_none_or(|(open, _)| open != name) {
             if let Some((_, out)) = &mut current {
                 out.flush()?;
@@ -91,7 +91,10 @@ impl Script {
         let columns = table.columns[first..]
             .iter()
             .map(|column| format!("`{}` {}", column.name, type_name(column.kind)));
-        let mut parts: Vec<String> = Some(ends).filter(|ends| !ends.is_empty()).into_iter().collect();
+        let mut parts: Vec<String> = Some(ends)
+            .filter(|ends| !ends.is_empty())
+            .into_iter()
+            .collect();
         parts.extend(columns);
         if first == 0 {
             parts.push("PRIMARY KEY (`id`)".to_owned());
@@ -114,15 +117,21 @@ fn type_name(kind: ColumnKind) -> &'static str {
 }
 
 fn header(table: &GraphTable, out: &mut Out<'_>) -> Result<()> {
-    write_row(out, table.columns.iter().map(|column| Field::Bare(column.name)))
+    write_row(
+        out,
+        table.columns.iter().map(|column| Field::Bare(column.name)),
+    )
 }
 
 fn write_cells(row: &[Cell], out: &mut Out<'_>) -> Result<()> {
     let values: Vec<Option<String>> = row.iter().map(plain_text).collect();
-    let fields = values.iter().zip(row).map(|(value, cell)| match (value, cell) {
-        (None, _) => Field::Empty,
-        (Some(value), Cell::Text(_) | Cell::Json(_) | Cell::Texts(_)) => Field::Quoted(value),
-        (Some(value), _) => Field::Bare(value),
-    });
+    let fields = values
+        .iter()
+        .zip(row)
+        .map(|(value, cell)| match (value, cell) {
+            (None, _) => Field::Empty,
+            (Some(value), Cell::Text(_) | Cell::Json(_) | Cell::Texts(_)) => Field::Quoted(value),
+            (Some(value), _) => Field::Bare(value),
+        });
     write_row(out, fields)
 }

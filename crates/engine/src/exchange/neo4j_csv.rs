@@ -142,11 +142,11 @@ fn type_name(kind: ColumnKind) -> &'static str {
 
 fn labels(table: &GraphTable, row: &[Cell], separator: &str) -> String {
     if table.name == RELATION.name {
-        return text(&row[2]).to_owned();
+        return text(RELATION.cell(row, "type")).to_owned();
     }
     let mut labels = vec![table.name];
     if table.name == ENTITY.name {
-        let types = texts(&row[4]).iter().map(String::as_str);
+        let types = texts(ENTITY.cell(row, "types")).iter().map(String::as_str);
         labels.extend(types.filter(|name| !name.is_empty() && *name != table.name));
     }
     labels.join(separator)

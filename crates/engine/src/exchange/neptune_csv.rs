@@ -49,7 +49,7 @@ fn write_table(
         } else {
             let (source, target) = (text(&row[0]), text(&row[1]));
             let id = if table.name == RELATION.name {
-                text(&row[3]).to_owned()
+                text(RELATION.cell(row, "id")).to_owned()
             } else {
                 format!("{}:{number}:{source}:{target}", table.name)
             };
@@ -93,11 +93,13 @@ fn property(name: &str, kind: ColumnKind, is_node: bool) -> String {
 fn label(table: &GraphTable, row: &[Cell]) -> String {
     let safe = |name: &str| name.replace(';', "；");
     if table.name == RELATION.name {
-        return safe(text(&row[2]));
+        return safe(text(RELATION.cell(row, "type")));
     }
     let mut labels = vec![table.name.to_owned()];
     if table.name == ENTITY.name {
-        let types = texts(&row[4]).iter().map(|name| safe(name));
+        let types = texts(ENTITY.cell(row, "types"))
+            .iter()
+            .map(|name| safe(name));
         labels.extend(types.filter(|name| !name.is_empty() && *name != table.name));
     }
     labels.join(";")

@@ -1,5 +1,7 @@
 //! N-Triples: a statement a line.
 
+use std::fmt::Write as _;
+
 use super::cell_text::needs_escape;
 use super::output::Out;
 use super::rdf::{Object, for_each_resource};
@@ -32,7 +34,9 @@ fn escaped(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if needs_escape(c) => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if needs_escape(c) => {
+                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes every text");
+            }
             c => out.push(c),
         }
     }

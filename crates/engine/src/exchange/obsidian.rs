@@ -70,7 +70,13 @@ impl Vault<'_> {
     fn entity(&mut self, row: &[Cell], folder: &mut Folder) -> Result<()> {
         let label = label(&ENTITY, row);
         let id = text(&row[0]);
-        let mut out = self.note(ENTITIES, &self.entities.name(&label, id), &label, id, folder)?;
+        let mut out = self.note(
+            ENTITIES,
+            &self.entities.name(&label, id),
+            &label,
+            id,
+            folder,
+        )?;
         head(&ENTITY, row, &label, &mut out)?;
         let mut heading = Some("\n## Relations\n");
         self.reader.rows_of(&RELATIONS_OF_ENTITY, id, |row| {
@@ -101,7 +107,11 @@ impl Vault<'_> {
         let name = self.entities.name(text(&row[3]), text(&row[2]));
         let link = link(ENTITIES, &name, text(&row[3]));
         writeln!(out, "\n### {} {arrow} {link}", inline_code(text(&row[1])))?;
-        for (word, cell) in [("from", &row[5]), ("until", &row[6]), ("retracted", &row[7])] {
+        for (word, cell) in [
+            ("from", &row[5]),
+            ("until", &row[6]),
+            ("retracted", &row[7]),
+        ] {
             if let Cell::Time(ms) = cell
                 && let Some(time) = iso_time(*ms)
             {
@@ -114,7 +124,12 @@ impl Vault<'_> {
         let quotes: Vec<(String, String, String)> =
             serde_json::from_str(text(&row[8])).unwrap_or_default();
         for (id, title, quote) in quotes {
-            writeln!(out, "\n{}\n{}", self.document_link(&title, &id), fence(&quote))?;
+            writeln!(
+                out,
+                "\n{}\n{}",
+                self.document_link(&title, &id),
+                fence(&quote)
+            )?;
         }
         Ok(())
     }
@@ -122,7 +137,13 @@ impl Vault<'_> {
     fn document(&mut self, row: &[Cell], folder: &mut Folder) -> Result<()> {
         let label = label(&DOCUMENT, row);
         let id = text(&row[0]);
-        let mut out = self.note(DOCUMENTS, &self.documents.name(&label, id), &label, id, folder)?;
+        let mut out = self.note(
+            DOCUMENTS,
+            &self.documents.name(&label, id),
+            &label,
+            id,
+            folder,
+        )?;
         head(&DOCUMENT, row, &label, &mut out)?;
         self.reader.rows_of(&CHUNKS_OF_DOCUMENT, id, |row| {
             let line = plain_text(&row[0]).unwrap_or_default();

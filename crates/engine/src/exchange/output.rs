@@ -96,7 +96,9 @@ pub(super) fn write_file<T>(
     let partial = partial_name(path)?;
     let written = (|| {
         let file = File::create(&partial).map_err(|error| io_error(&partial, error))?;
-        let sync = file.try_clone().map_err(|error| io_error(&partial, error))?;
+        let sync = file
+            .try_clone()
+            .map_err(|error| io_error(&partial, error))?;
         let mut out = Out::new(path, file);
         let result = write(&mut out)?;
         out.flush()?;
@@ -335,7 +337,10 @@ mod tests {
         assert!(error.contains("mine.md"), "{error}");
         fs::remove_file(path.join("mine.md")).unwrap();
         let later = SystemTime::now() + std::time::Duration::from_secs(9);
-        let file = File::options().append(true).open(path.join("a.md")).unwrap();
+        let file = File::options()
+            .append(true)
+            .open(path.join("a.md"))
+            .unwrap();
         file.set_modified(later).unwrap();
         let error = export(&path, &[]).unwrap_err().to_string();
         assert!(error.contains("a.md was changed"), "{error}");

@@ -3,6 +3,8 @@
 //! A relation is a statement of its two entities, and a resource of its own (`rdf:Statement`) that has
 //! its times and its evidence.
 
+use std::fmt::Write as _;
+
 use super::cell_text::{iso_time, json_text, plain_text, text, texts};
 use crate::Result;
 use crate::storage::graph_table::{
@@ -114,7 +116,7 @@ fn percent(text: &str) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
                 out.push(char::from(byte));
             }
-            other => out.push_str(&format!("%{other:02X}")),
+            other => write!(out, "%{other:02X}").expect("a string takes every text"),
         }
     }
     out
@@ -134,7 +136,7 @@ pub(super) fn for_each_resource(
     }
     let mut last_type = None;
     reader.rows(&RELATION, |row| {
-        let name = text(&row[2]);
+        let name = text(RELATION.cell(row, "type"));
         let predicate = names.of("relation", name);
         if last_type.as_deref() != Some(name) {
             last_type = Some(name.to_owned());
@@ -145,12 +147,12 @@ pub(super) fn for_each_resource(
         }
         let [source, target] = [0, 1].map(|index| names.node(ENTITY.name, &row[index]));
         // A statement that has been taken back is only told of.
-        if row[15] == Cell::Null {
+        if *RELATION.cell(row, "retracted_at") == Cell::Null {
             let mut resource = Resource::new(source.clone());
             resource.say(predicate.clone(), Object::Iri(target.clone()));
             each(&resource)?;
         }
-        let mut resource = Resource::new(names.of("statement", text(&row[3])));
+        let mut resource = Resource::new(names.of("statement", text(RELATION.cell(row, "id"))));
         resource.say(TYPE, Object::Iri(format!("{RDF}Statement")));
         resource.say(format!("{RDF}subject"), Object::Iri(source));
         resource.say(format!("{RDF}predicate"), Object::Iri(predicate));
@@ -188,7 +190,7 @@ fn node(names: &Names, table: &GraphTable, row: &[Cell]) -> Resource {
     let mut resource = Resource::new(names.node(table.name, &row[0]));
     resource.say(TYPE, term(table.name));
     if table.name == ENTITY.name {
-        for name in texts(&row[4]) {
+        for name in texts(ENTITY.cell(row, "types")) {
             resource.say(TYPE, Object::Iri(names.of("type", name)));
         }
     }

@@ -23,6 +23,14 @@ pub(crate) struct GraphTable {
     pub(super) sql: &'static str,
 }
 
+impl GraphTable {
+    /// The cell of the column `name`, which the table must have.
+    pub(crate) fn cell<'a>(&self, row: &'a [Cell], name: &str) -> &'a Cell {
+        let at = self.columns.iter().position(|column| column.name == name);
+        &row[at.expect("only columns of the table are asked for")]
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableKind {
     Node,
@@ -210,6 +218,7 @@ pub(crate) const RELATION: GraphTable = GraphTable {
         column("retracted_at", Time),
         column("observed_at", Time),
         column("origin", Text),
+        column("superseded_by", Text),
         column("evidence", Json),
     ],
     sql: concat!(
@@ -218,6 +227,9 @@ pub(crate) const RELATION: GraphTable = GraphTable {
         ", r.version, r.fact, r.properties, r.weight, r.confidence, r.exclusive,
           r.valid_from, r.valid_from_written, r.valid_to, r.valid_to_written,
           r.recorded_at, r.retracted_at, r.observed_at, r.origin,
+          (SELECT a.public_id || ':' || t.key || ':' || b.public_id || ':' || s.version
+           FROM relation s JOIN entity a ON a.id = s.source JOIN entity b ON b.id = s.target
+           JOIN relation_type t ON t.id = s.type WHERE s.id = r.superseded_by),
           (SELECT json_group_array(json_object('document', uri, 'chunk', chunk, 'start', start,
                                                'end', stop, 'quote', quote))
            FROM (SELECT d.uri, v.start, v.\"end\" AS stop, v.quote, ",

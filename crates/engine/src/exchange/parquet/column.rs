@@ -58,7 +58,8 @@ impl ColumnBuffer {
                 self.level(1, 0);
                 self.binary(text);
             }
-            (ColumnKind::Integer, Cell::Integer(number)) | (ColumnKind::Time, Cell::Time(number)) => {
+            (ColumnKind::Integer, Cell::Integer(number))
+            | (ColumnKind::Time, Cell::Time(number)) => {
                 self.level(1, 0);
                 self.values.extend(number.to_le_bytes());
             }
@@ -68,7 +69,7 @@ impl ColumnBuffer {
             }
             (ColumnKind::Boolean, Cell::Boolean(truth)) => {
                 self.level(1, 0);
-                if self.bits % 8 == 0 {
+                if self.bits.is_multiple_of(8) {
                     self.values.push(0);
                 }
                 let last = self.values.last_mut().expect("it was pushed");

@@ -32,7 +32,11 @@ pub(super) fn write(reader: &GraphReader<'_>, folder: &mut Folder) -> Result<()>
 fn write_table(reader: &GraphReader<'_>, table: &GraphTable, out: Out<'static>) -> Result<()> {
     let mut file = File {
         out,
-        columns: table.columns.iter().map(|c| ColumnBuffer::new(c.kind)).collect(),
+        columns: table
+            .columns
+            .iter()
+            .map(|c| ColumnBuffer::new(c.kind))
+            .collect(),
         names: table.columns,
         buffered: 0,
         rows: 0,

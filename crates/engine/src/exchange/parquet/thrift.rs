@@ -116,10 +116,16 @@ mod tests {
     #[test]
     fn fields_are_written_as_the_protocol_says() {
         let inner = Struct::new().long(2, -1);
-        let bytes = Struct::new().int(1, 300).text(4, "é").inner(5, inner).ints(6, &[0, 3]);
+        let bytes = Struct::new()
+            .int(1, 300)
+            .text(4, "é")
+            .inner(5, inner)
+            .ints(6, &[0, 3]);
         assert_eq!(
             bytes.bytes(),
-            [0x15, 0xd8, 0x04, 0x38, 2, 0xc3, 0xa9, 0x1c, 0x26, 0x01, 0, 0x19, 0x25, 0, 6, 0]
+            [
+                0x15, 0xd8, 0x04, 0x38, 2, 0xc3, 0xa9, 0x1c, 0x26, 0x01, 0, 0x19, 0x25, 0, 6, 0
+            ]
         );
         let long = Struct::new().texts(1, &["a"; 20]).bytes();
         assert_eq!(long[..5], [0x19, 0xf8, 20, 1, b'a']);
