@@ -67,17 +67,17 @@ fn engine(folder: &Path, namespace: &str) -> Engine {
         })
         .collect();
     engine.index_documents("doc", &documents, &()).unwrap();
-    let facts: String = RELATIONS
+    let facts: Vec<String> = RELATIONS
         .iter()
         .map(|relation| {
             let fact = serde_json::json!({
                 "subject": "Ana", "relation": relation, "object": "Bia", "subject_type": TYPE,
                 "valid_from": "2001", "valid_to": "2006",
             });
-            format!("{fact}\n")
+            fact.to_string()
         })
         .collect();
-    load(&engine, folder, &facts);
+    load(&engine, folder, &facts.join("\n"));
     engine
 }
 
@@ -122,26 +122,22 @@ fn strings(records: &str, table: &str, column: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Replaces every `_xHHHH_` by its character.
 fn unescaped(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("_x") {
         out.push_str(&rest[..at]);
-        let code = rest
-            .get(at + 2..at + 6)
-            .filter(|_| rest[at..].as_bytes().get(6) == Some(&b'_'));
-        match code
-            .and_then(|code| u32::from_str_radix(code, 16).ok())
-            .and_then(char::from_u32)
-        {
-            Some(c) => {
-                out.push(c);
-                rest = &rest[at + 7..];
-            }
-            None => {
-                out.push_str("_x");
-                rest = &rest[at + 2..];
-            }
+        let code = rest.get(at + 2..at + 6);
+        let is_closed = rest.as_bytes().get(at + 6) == Some(&b'_');
+        let code = code.filter(|_| is_closed);
+        let c = code.and_then(|code| char::from_u32(u32::from_str_radix(code, 16).ok()?));
+        if let Some(c) = c {
+            out.push(c);
+            rest = &rest[at + 7..];
+        } else {
+            out.push_str("_x");
+            rest = &rest[at + 2..];
         }
     }
     out + rest
