@@ -2,6 +2,7 @@
 
 pub mod chunking;
 pub mod communities;
+pub mod cypher;
 mod engine;
 mod error;
 pub mod exchange;

@@ -11,7 +11,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Storage, &["storage"]),
     (
         Layer::Stage,
-        &["sources", "chunking", "graph", "communities"],
+        &["sources", "chunking", "graph", "communities", "cypher"],
     ),
     (Layer::Loading, &["loading", "memory", "replies"]),
     (Layer::Operation, &["pipeline", "retrieval", "exchange"]),

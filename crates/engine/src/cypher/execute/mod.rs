@@ -1,0 +1,103 @@
+//! Plan → rows. Rows are pushed from the first operator to the last one by one; only sorting, grouping and
+//! `DISTINCT` hold rows back.
+
+mod aggregate;
+mod arithmetic;
+mod budget;
+mod evaluate;
+mod matching;
+mod operators;
+mod seen;
+mod shortest;
+mod walk;
+
+use std::cell::{Cell, RefCell};
+
+use budget::Budget;
+pub use budget::Limits;
+use seen::Seen;
+
+use super::bind::Bound;
+use super::error::Result;
+use super::functions::Context;
+use super::graph::{Expansion, Flow, PropertyGraph};
+use super::plan::{ExpansionPlan, Plan, Slot};
+use super::value::Value;
+
+/// Values by slot.
+type Row = Vec<Value>;
+/// Takes a row and says whether more are wanted.
+type Sink<'s> = &'s mut dyn FnMut(&mut Row) -> Result<Flow>;
+
+struct Executor<'g> {
+    graph: &'g dyn PropertyGraph,
+    expansions: Vec<Box<dyn Expansion + 'g>>,
+    expansion_plans: &'g [ExpansionPlan],
+    context: Context<'g>,
+    budget: Budget,
+    /// The last regular expression and what it was read from.
+    pattern: RefCell<Option<(String, regex::Regex)>>,
+}
+
+/// Runs a plan; `sink` gets the values of each row in the order of the columns.
+pub(super) fn execute(
+    bound: &Bound,
+    graph: &dyn PropertyGraph,
+    now: i128,
+    limits: Limits,
+    sink: &mut dyn FnMut(Vec<Value>) -> Result<Flow>,
+) -> Result<()> {
+    let executor = Executor {
+        graph,
+        expansions: bound
+            .expansions
+            .iter()
+            .map(|plan| graph.expansion(plan.types.as_deref(), plan.direction))
+            .collect(),
+        expansion_plans: &bound.expansions,
+        context: Context {
+            graph,
+            now,
+            random: Cell::new(0),
+        },
+        budget: Budget::new(limits),
+        pattern: RefCell::new(None),
+    };
+    let mut row = vec![Value::Null; bound.slots];
+    let mut rows = 0;
+    executor.plan(&bound.plan, &mut row, &mut |row, outputs| {
+        rows += 1;
+        if rows > limits.rows {
+            return Err(executor.budget.too_many_rows());
+        }
+        sink(outputs.iter().map(|slot| row[*slot].clone()).collect())
+    })?;
+    Ok(())
+}
+
+impl Executor<'_> {
+    /// Runs a query or an inner one on the row around it.
+    fn plan(
+        &self,
+        plan: &Plan,
+        row: &mut Row,
+        sink: &mut dyn FnMut(&mut Row, &[Slot]) -> Result<Flow>,
+    ) -> Result<()> {
+        let mut seen = Seen::default();
+        let mut is_over = false;
+        for branch in &plan.branches {
+            self.operators(&branch.operators, row, &mut |row| {
+                if !plan.keeps_equal_rows && !seen.insert(row, &branch.outputs, &self.budget)? {
+                    return Ok(Flow::Continue);
+                }
+                let flow = sink(row, &branch.outputs)?;
+                is_over = flow == Flow::Stop;
+                Ok(flow)
+            })?;
+            if is_over {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
