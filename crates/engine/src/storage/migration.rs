@@ -31,24 +31,25 @@ pub(super) fn is_blank(connection: &Connection, path: &Path) -> Result<bool> {
     Ok(version(connection, path)? == 0)
 }
 
-/// Brings the file to [`FORMAT_VERSION`], each step in its own transaction. Safe when several
-/// processes do it at once: each looks again once it may write.
+/// Brings the file to [`FORMAT_VERSION`] in one transaction, so that readers see the old format or the
+/// new one. Safe when several processes do it at once: each looks again once it may write.
 pub(super) fn run(connection: &Connection, path: &Path) -> Result<()> {
     // Kept in the file; cannot be set inside a transaction.
     connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
         .map_err(|e| explain(path, e))?;
-    while is_needed(connection, path)? {
-        let transaction =
-            rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-        let from = version(connection, path)?;
-        if from < i64::from(FORMAT_VERSION) {
-            transaction.execute_batch(STEPS[from as usize])?;
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", from + 1)?;
-        }
-        transaction.commit()?;
+    if !is_needed(connection, path)? {
+        return Ok(());
     }
+    let transaction =
+        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let from = version(connection, path)?;
+    for step in &STEPS[from as usize..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
+    transaction.commit()?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::hex::hex;
-use super::{ReadTransaction, WriteLease, file_system, migration};
+use super::{ReadTransaction, WriteLease, file_system, lease, migration};
 use crate::{Error, Result};
 
 /// How long `SQLite` itself waits for a lock that another connection holds for a moment
@@ -13,8 +13,8 @@ use crate::{Error, Result};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long opening waits for another process that is creating or migrating the same store.
 const MIGRATION_WAIT: Duration = Duration::from_mins(1);
-/// How long a reader waits for another process that has made the file and not yet its tables. That
-/// takes a moment; whoever was killed in between leaves an empty file.
+/// How long a reader waits for another process that is making the store or bringing its format up to
+/// date. That takes a moment; whoever was killed in between leaves an empty file, or the old format.
 const CREATION_WAIT: Duration = Duration::from_secs(5);
 /// Between two looks at such a file.
 const CREATION_PAUSE: Duration = Duration::from_millis(20);
@@ -96,7 +96,7 @@ impl Store {
 
     /// Opens the existing store at `path` without ever writing to it, also in a read-only folder.
     /// A store of an older format is refused, because reading it would mean to migrate it first.
-    /// One that another process is only just making is waited for.
+    /// One that another process is only just making or migrating is waited for.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         Self::open_read_only_within(path, CREATION_WAIT)
     }
@@ -104,24 +104,29 @@ impl Store {
     fn open_read_only_within(path: &Path, wait: Duration) -> Result<Self> {
         must_exist(path)?;
         let started = Instant::now();
+        let mut is_held = None;
         loop {
             let store = Self::open_reading(path)?;
             if !migration::is_needed(&store.connection, path)? {
                 return Ok(store);
             }
-            if !migration::is_blank(&store.connection, path)? {
-                return Err(store_error(
-                    path,
-                    "it has an older format; open it once for writing (`malha index`) to bring it up to date",
-                ));
+            let is_blank = migration::is_blank(&store.connection, path)?;
+            match is_held {
+                // Looked at again in any case: a holder that is gone by now has left the new format.
+                None => {}
+                Some(is_held) if started.elapsed() < wait && (is_blank || is_held) => {
+                    std::thread::sleep(CREATION_PAUSE);
+                }
+                Some(_) => {
+                    let reason = if is_blank {
+                        "it was never finished; `malha index` makes the store that belongs there"
+                    } else {
+                        "it has an older format; open it once for writing (`malha index`) to bring it up to date"
+                    };
+                    return Err(store_error(path, reason));
+                }
             }
-            if started.elapsed() >= wait {
-                return Err(store_error(
-                    path,
-                    "it was never finished; `malha index` makes the store that belongs there",
-                ));
-            }
-            std::thread::sleep(CREATION_PAUSE);
+            is_held = Some(lease::current_holder(path).is_some());
         }
     }
 
@@ -365,6 +370,25 @@ mod tests {
             0
         );
         maker.join().unwrap().unwrap();
+
+        // An old format is refused at once, unless somebody is at it.
+        let store = Store::open(&path).unwrap();
+        let format = |version: u32| {
+            let set = store
+                .connection
+                .pragma_update(None, "user_version", version);
+            set.unwrap();
+        };
+        format(1);
+        let refused = Store::open_read_only(&path).unwrap_err().to_string();
+        assert!(refused.contains("older format"), "{refused}");
+        let lease = store.write_lease("test", Duration::ZERO).unwrap();
+        let waiting = path.clone();
+        let reader = std::thread::spawn(move || Store::open_read_only(&waiting).map(drop));
+        std::thread::sleep(Duration::from_millis(100));
+        format(migration::FORMAT_VERSION);
+        drop(lease);
+        reader.join().unwrap().unwrap();
     }
 
     #[test]
