@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use malha_engine::types::{IngestReport, Mode, NeighborRequest, SearchRequest};
+use malha_engine::types::{IngestReport, LinkConvention, Mode, NeighborRequest, SearchRequest};
 use malha_engine::{Engine, EngineConfig, SourceSpec};
 use serde_json::Value;
 
@@ -377,4 +377,48 @@ fn a_renamed_note_stays_who_it_is() {
     assert_eq!(vault.index().renamed, 60);
     assert_eq!(vault.rows(IDENTITY), before);
     assert_eq!(vault.rows(WINDOWS), windows);
+}
+
+/// The link syntax is seen from marker files; one that is given wins, and every note is read anew by it.
+#[test]
+fn each_convention_reaches_the_store() {
+    let logseq = Vault::new(&[
+        ("logseq/config.edn", "{}\n"),
+        ("pages/a___b.md", "- a page below another\n"),
+        (
+            "pages/start.md",
+            "- to [[a/b]] and [the day]([[2024-05-01]])\n",
+        ),
+        ("journals/2024_05_01.md", "- a day\n"),
+    ]);
+    let targets =
+        "SELECT d.uri, coalesce(t.uri, l.status) FROM link l JOIN document d ON d.id = l.document
+         LEFT JOIN document t ON t.id = l.resolved ORDER BY l.id";
+    assert_eq!(
+        logseq.rows(targets),
+        [
+            "v/pages/start.md v/pages/a___b.md",
+            "v/pages/start.md v/journals/2024_05_01.md"
+        ]
+    );
+
+    let dendron = Vault::new(&[
+        ("dendron.yml", "version: 5\n"),
+        ("proj.alpha.md", "to [[The home page|home]]\n"),
+        ("home.md", "to [[proj.alpha]]\n"),
+    ]);
+    assert_eq!(
+        dendron.rows(targets),
+        ["v/home.md v/proj.alpha.md", "v/proj.alpha.md v/home.md"]
+    );
+    let source = SourceSpec {
+        root: dendron.root(),
+        convention: Some(LinkConvention::Obsidian),
+    };
+    dendron.engine.index(&[source], &()).unwrap();
+    assert_eq!(
+        dendron.rows(targets),
+        ["v/home.md v/proj.alpha.md", "v/proj.alpha.md unresolved"],
+        "in Obsidian the target stands before the bar"
+    );
 }
