@@ -18,3 +18,4 @@ mod settings;
 pub use patience::RetryPolicy;
 pub use secret::Secret;
 pub use settings::{ChatSettings, JsonReplies, Protocol, ProviderLimits, connect};
+pub mod local;
