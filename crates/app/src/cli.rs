@@ -95,6 +95,9 @@ pub(crate) enum Command {
     Backup(commands::backup::Args),
     /// Run a read-only SQL query on the store
     Sql(commands::sql::Args),
+    /// Local models: list, get, check and delete them
+    #[command(subcommand)]
+    Models(commands::models::Command),
     /// Show a small sample vault at work, in a temporary store
     Demo(commands::demo::Args),
     /// Print shell completions

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use malha_engine::types::{LinkConvention, Mode, Times};
 use malha_engine::{Engine, EngineConfig, parse_times};
+use malha_providers::local::Models;
 
 use crate::cli::Global;
 use crate::exit::{Exit, Refusal};
@@ -40,6 +41,10 @@ pub(crate) struct Settings {
     pub(crate) times: Times,
     /// Which chat model does what.
     pub(crate) models: TaskModels,
+    /// The folder of local models.
+    pub(crate) local_models: Models,
+    /// Name of the embedding model.
+    pub(crate) embedding_model: String,
     pub(crate) json: bool,
     pub(crate) verbosity: Verbosity,
 }

@@ -40,3 +40,13 @@ fn upwards(from: &Path, what: &Path) -> Option<PathBuf> {
         .map(|folder| folder.join(what))
         .find(|candidate| candidate.is_file())
 }
+
+/// The models folder where none is configured: below the user's data folder, else below the working directory.
+pub(crate) fn models_folder() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let data = variable("XDG_DATA_HOME")
+        .or_else(|| variable("LOCALAPPDATA"))
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/share")));
+    data.unwrap_or_default().join("malha").join("models")
+}

@@ -49,6 +49,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Verify(args) => commands::verify::run(&args, &settings),
         Command::Backup(args) => commands::backup::run(&args, &settings),
         Command::Sql(args) => commands::sql::run(&args, &settings),
+        Command::Models(command) => commands::models::run(command, &settings),
         Command::Eval(command) => commands::eval::run(command, &settings),
         Command::Bench(command) => commands::bench::run(command, &settings),
     }

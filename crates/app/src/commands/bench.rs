@@ -2,6 +2,7 @@
 //! figures with their units in their names.
 
 mod cold;
+mod embed;
 mod figures;
 mod generate;
 mod index;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Search(search::Args),
     /// Start `malha search` as a process and wait for its end
     Cold(cold::Args),
+    /// Turn texts into vectors: texts and tokens a second, latency of one question
+    Embed(embed::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
     /// Find the communities of a large graph: CPU, peak memory, modularity
@@ -53,6 +56,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Reindex(args) => reindex::run(&args, settings),
         Command::Search(args) => search::run(&args, settings),
         Command::Cold(args) => cold::run(&args, settings),
+        Command::Embed(args) => embed::run(&args, settings),
         Command::Khop(args) => khop::run(&args),
         Command::Leiden(args) => leiden::run(&args),
         Command::Pagerank(args) => pagerank::run(&args),

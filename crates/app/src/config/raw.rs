@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::Settings;
 use super::models::Models;
 use crate::exit::{Exit, Refusal};
+use crate::locate;
 use crate::ui::stderr::Verbosity;
 
 /// The reference file is the default.
@@ -32,6 +33,8 @@ pub(super) struct Raw {
     chunk: Chunk,
     search: Search,
     models: Models,
+    local_models: LocalModels,
+    embedding: Embedding,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -86,6 +89,18 @@ impl From<UnitName> for ChunkUnit {
             UnitName::Tokens => Self::Tokens,
         }
     }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LocalModels {
+    folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Embedding {
+    model: Option<String>,
 }
 
 /// Link convention as the user names it.
@@ -182,13 +197,24 @@ impl Raw {
                 limit: over.search.limit.or(self.search.limit),
             },
             models: self.models.overlaid_by(over.models),
+            local_models: LocalModels {
+                folder: over.local_models.folder.or(self.local_models.folder),
+            },
+            embedding: Embedding {
+                model: over.embedding.model.or(self.embedding.model),
+            },
         }
     }
 
     /// Makes relative paths absolute, from the place they were written at.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
         let sources = self.index.sources.iter_mut().flatten();
-        for path in sources.chain(self.store.as_mut()) {
+        let single = self
+            .store
+            .as_mut()
+            .into_iter()
+            .chain(&mut self.local_models.folder);
+        for path in sources.chain(single) {
             *path = folder.join(&*path);
         }
     }
@@ -201,7 +227,7 @@ impl Raw {
         config_file: Option<PathBuf>,
         variables: &BTreeMap<String, String>,
     ) -> Result<Settings, Refusal> {
-        const SET: &str = "the example file sets every key but `store`";
+        const SET: &str = "the example file sets every key but `store` and `local_models.folder`";
         let models = self.models.check(variables).map_err(bad)?;
         let engine = EngineConfig {
             namespace: self.namespace.expect(SET).0,
@@ -226,6 +252,12 @@ impl Raw {
             search_limit: self.search.limit.expect(SET).get(),
             times: Times::default(),
             models,
+            local_models: malha_providers::local::Models::new(
+                self.local_models
+                    .folder
+                    .unwrap_or_else(locate::models_folder),
+            ),
+            embedding_model: self.embedding.model.expect(SET),
             json: false,
             verbosity: Verbosity::default(),
         })
@@ -287,6 +319,8 @@ impl Environment {
                 "MALHA_CHUNK_UNIT" => settings.chunk.unit = Some(named(&name, &value)?),
                 "MALHA_SEARCH_MODE" => settings.search.mode = Some(named(&name, &value)?),
                 "MALHA_SEARCH_LIMIT" => settings.search.limit = Some(number(&name, &value)?),
+                "MALHA_LOCAL_MODELS_FOLDER" => settings.local_models.folder = Some(value.into()),
+                "MALHA_EMBEDDING_MODEL" => settings.embedding.model = Some(value),
                 _ if name.starts_with("MALHA_MODELS_") => {
                     let rest = &name["MALHA_MODELS_".len()..];
                     match settings.models.set(rest, &value) {

@@ -100,7 +100,11 @@ impl WithSimd for Softmax<'_> {
                     *highest = if *value > *highest { *value } else { *highest };
                 }
             }
-            let highest = highest.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+            let highest = highest
+                .iter()
+                .chain(rest)
+                .copied()
+                .fold(f32::NEG_INFINITY, f32::max);
             for value in row.iter_mut() {
                 *value = exp((*value - highest) * self.factor);
             }
@@ -155,7 +159,10 @@ mod tests {
             let x = -(step as f32) / 10.0;
             let expected = x.exp();
             let got = exp(x);
-            assert!((got - expected).abs() <= expected * 5e-7, "exp({x}) = {got}");
+            assert!(
+                (got - expected).abs() <= expected * 5e-7,
+                "exp({x}) = {got}"
+            );
         }
         assert!(exp(-1e9) < 1e-37);
     }
@@ -164,7 +171,9 @@ mod tests {
     fn gelu_has_its_known_values() {
         let mut values = [-6.0, -1.0, -0.1, 0.0, 0.1, 1.0, 6.0];
         gelu(&mut values);
-        let expected = [-5.919e-9, -0.158_655, -0.046_017, 0.0, 0.053_983, 0.841_345, 6.0];
+        let expected = [
+            -5.919e-9, -0.158_655, -0.046_017, 0.0, 0.053_983, 0.841_345, 6.0,
+        ];
         for (got, expected) in values.iter().zip(expected) {
             assert!((got - expected).abs() < 2e-6, "{got} for {expected}");
         }

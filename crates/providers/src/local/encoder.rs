@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::activation::{add_and_normalise, gelu, softmax};
@@ -74,7 +75,9 @@ impl Shape {
             other => {
                 return Err(LoadError::new(
                     path,
-                    format!("models of type `{other}` are not supported; bert, roberta and xlm-roberta are"),
+                    format!(
+                        "models of type `{other}` are not supported; bert, roberta and xlm-roberta are"
+                    ),
                 ));
             }
         };
@@ -113,7 +116,10 @@ impl Shape {
         if is_possible {
             Ok(())
         } else {
-            Err(LoadError::new(path, format!("these sizes make no model: {self:?}")))
+            Err(LoadError::new(
+                path,
+                format!("these sizes make no model: {self:?}"),
+            ))
         }
     }
 
@@ -169,9 +175,7 @@ impl Encoder {
         let prefix = ["", "bert.", "roberta."]
             .into_iter()
             .find(|prefix| tensors.holds(&format!("{prefix}{WORDS}")))
-            .ok_or_else(|| {
-                LoadError::new(tensors.path(), format!("there is no tensor `{WORDS}`"))
-            })?
+            .ok_or_else(|| LoadError::new(tensors.path(), format!("there is no tensor `{WORDS}`")))?
             .to_owned();
         let reader = Reader {
             tensors: &tensors,
@@ -188,6 +192,7 @@ impl Encoder {
         )?;
         let norm = reader.norm("embeddings.LayerNorm", hidden)?;
         let layers = (0..shape.layers)
+            .into_par_iter()
             .map(|layer| reader.layer(layer, &shape))
             .collect::<Result<_, _>>()?;
         Ok(Self {
@@ -202,11 +207,7 @@ impl Encoder {
     }
 
     /// A layer on top of the encoder: a pooler, a classifier. `None` when the model has none of this name.
-    pub(super) fn head(
-        &self,
-        name: &str,
-        outputs: usize,
-    ) -> Result<Option<Linear>, LoadError> {
+    pub(super) fn head(&self, name: &str, outputs: usize) -> Result<Option<Linear>, LoadError> {
         let reader = Reader {
             tensors: &self.tensors,
             prefix: "",
@@ -241,13 +242,18 @@ impl Encoder {
 
     fn embed(&self, sequences: &[Sequence]) -> Result<Vec<f32>, LoadError> {
         let hidden = self.shape.hidden;
-        let ids = sequences.iter().flat_map(|sequence| sequence.ids.iter().copied());
+        let ids = sequences
+            .iter()
+            .flat_map(|sequence| sequence.ids.iter().copied());
         let words = format!("{}{WORDS}", self.prefix);
         let mut x = self.tensors.rows(&words, hidden, ids)?;
         let mut rows = x.chunks_exact_mut(hidden);
         for sequence in sequences {
             for (position, row) in rows.by_ref().take(sequence.ids.len()).enumerate() {
-                let kind = sequence.types.get(position).map_or(0, |&kind| usize::from(kind));
+                let kind = sequence
+                    .types
+                    .get(position)
+                    .map_or(0, |&kind| usize::from(kind));
                 let place = (position + self.shape.position_offset) * hidden;
                 let place = self.positions[place..].iter();
                 let kind = self.types[kind * hidden..].iter();
@@ -270,10 +276,18 @@ impl Encoder {
             let query = &projected[first * stride + head * width..];
             let key = &query[hidden..];
             let value = &query[2 * hidden..];
-            Panels::new(width, tokens, |input, token| key[token * stride + input])
-                .multiply(query, stride, tokens, &mut weights, tokens);
+            Panels::new(width, tokens, |input, token| key[token * stride + input]).multiply(
+                query,
+                stride,
+                tokens,
+                &mut weights,
+                tokens,
+            );
             softmax(&mut weights, tokens, 1.0 / (width as f32).sqrt());
-            Panels::new(tokens, width, |token, output| value[token * stride + output]).multiply(
+            Panels::new(tokens, width, |token, output| {
+                value[token * stride + output]
+            })
+            .multiply(
                 &weights,
                 tokens,
                 tokens,
@@ -296,7 +310,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn numbers(&self, name: &str, count: usize) -> Result<Vec<f32>, LoadError> {
-        self.tensors.numbers(&format!("{}{name}", self.prefix), count)
+        self.tensors
+            .numbers(&format!("{}{name}", self.prefix), count)
     }
 
     fn norm(&self, name: &str, width: usize) -> Result<Norm, LoadError> {

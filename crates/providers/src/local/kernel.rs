@@ -24,10 +24,9 @@ impl Panels {
         let mut values = vec![0.0; outputs.div_ceil(width) * width * inputs];
         for (panel, values) in values.chunks_exact_mut(width * inputs).enumerate() {
             let first = panel * width;
-            let filled = width.min(outputs - first);
-            for (input, row) in values.chunks_exact_mut(width).enumerate() {
-                for (offset, slot) in row[..filled].iter_mut().enumerate() {
-                    *slot = value(input, first + offset);
+            for offset in 0..width.min(outputs - first) {
+                for (input, row) in values.chunks_exact_mut(width).enumerate() {
+                    row[offset] = value(input, first + offset);
                 }
             }
         }
@@ -78,11 +77,6 @@ impl Linear {
         let mut bias = bias.to_vec();
         bias.resize(outputs.div_ceil(panels.width) * panels.width, 0.0);
         Self { panels, bias }
-    }
-
-    /// Numbers a row of the result has.
-    pub(super) const fn outputs(&self) -> usize {
-        self.panels.outputs
     }
 
     /// One row of results a row of `x`.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -71,8 +71,19 @@ impl Manifest {
     /// Of the model in `folder`.
     pub fn read(folder: &Path) -> Result<Self, LoadError> {
         let path = folder.join(MANIFEST);
-        let text = std::fs::read(&path).map_err(|error| LoadError::new(&path, error.to_string()))?;
-        serde_json::from_slice(&text).map_err(|error| LoadError::new(&path, error.to_string()))
+        let text =
+            std::fs::read(&path).map_err(|error| LoadError::new(&path, error.to_string()))?;
+        let manifest: Self = serde_json::from_slice(&text)
+            .map_err(|error| LoadError::new(&path, error.to_string()))?;
+        let names = manifest.files.iter().map(|file| &file.name);
+        if let Some(name) = names
+            .chain([&manifest.weights])
+            .find(|name| !is_inside(name))
+        {
+            let reason = format!("the file name `{name}` leads out of the folder");
+            return Err(LoadError::new(&path, reason));
+        }
+        Ok(manifest)
     }
 
     /// What is wrong with the files in `folder`; empty when all are as they should be.
@@ -97,6 +108,12 @@ impl Manifest {
     }
 }
 
+/// Whether a file name stays below the folder it is joined to.
+fn is_inside(name: &str) -> bool {
+    let mut parts = Path::new(name).components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
 /// Bytes and SHA-256 (in hexadecimal) of a file.
 pub(crate) fn checksum(path: &Path) -> std::io::Result<(u64, String)> {
     let mut file = File::open(path)?;
@@ -113,7 +130,9 @@ pub(crate) fn checksum(path: &Path) -> std::io::Result<(u64, String)> {
     }
     let mut hex = String::with_capacity(64);
     for byte in hasher.finalize() {
-        hex.extend([byte >> 4, byte & 15].map(|half| char::from_digit(u32::from(half), 16).unwrap_or('0')));
+        hex.extend(
+            [byte >> 4, byte & 15].map(|half| char::from_digit(u32::from(half), 16).unwrap_or('0')),
+        );
     }
     Ok((bytes, hex))
 }

@@ -42,9 +42,8 @@ impl Models {
 
     /// Where the model `name` is or would be.
     pub fn path_of(&self, name: &str) -> Result<PathBuf, LoadError> {
-        let is_plain = !name.is_empty()
-            && !name.starts_with('.')
-            && !name.contains(['/', '\\', ':', '\0']);
+        let is_plain =
+            !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0']);
         if is_plain {
             Ok(self.folder.join(name))
         } else {

@@ -56,7 +56,10 @@ pub(super) fn open(path: &Path) -> Result<Container, LoadError> {
     let epsilon = fields.number()?;
     let block = fields.count()?;
     if block != 32 {
-        return Err(LoadError::new(path, format!("blocks of {block} are not known")));
+        return Err(LoadError::new(
+            path,
+            format!("blocks of {block} are not known"),
+        ));
     }
     let shape = Shape {
         hidden,

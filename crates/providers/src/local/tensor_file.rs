@@ -72,16 +72,13 @@ impl Encoding {
 
 /// Half precision (IEEE 754 binary16) to single.
 fn half(bits: u16) -> f32 {
-    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let exponent = i32::from(bits >> 10 & 31);
-    let fraction = f32::from(bits & 1023);
-    let size = match exponent {
-        0 => fraction * 2.0_f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2.0_f32.powi(exponent - 15),
-    };
-    sign * size
+    let bits = u32::from(bits);
+    let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 31, bits & 1023);
+    match exponent {
+        0 => f32::from_bits(sign | 0x3f80_0000) * fraction as f32 / 16_777_216.0,
+        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
+    }
 }
 
 /// Where a tensor lies.
@@ -166,7 +163,10 @@ impl TensorFile {
     ) -> Result<Vec<f32>, LoadError> {
         let tensor = self.tensor(name)?;
         let row_bytes = tensor.encoding.bytes(width).ok_or_else(|| {
-            LoadError::new(&self.path, format!("`{name}` has no rows of {width} numbers"))
+            LoadError::new(
+                &self.path,
+                format!("`{name}` has no rows of {width} numbers"),
+            )
         })?;
         let mut buffer = vec![0; row_bytes];
         let mut numbers = Vec::with_capacity(width * rows.size_hint().0);
@@ -174,11 +174,16 @@ impl TensorFile {
             if (row as usize + 1) * width > tensor.numbers {
                 return Err(LoadError::new(
                     &self.path,
-                    format!("`{name}` has no row {row}: tokenizer and weights do not belong together"),
+                    format!(
+                        "`{name}` has no row {row}: tokenizer and weights do not belong together"
+                    ),
                 ));
             }
-            self.read(tensor.offset + u64::from(row) * row_bytes as u64, &mut buffer)
-                .map_err(|_| truncated(&self.path, name))?;
+            self.read(
+                tensor.offset + u64::from(row) * row_bytes as u64,
+                &mut buffer,
+            )
+            .map_err(|_| truncated(&self.path, name))?;
             tensor.encoding.decode(&buffer, &mut numbers);
         }
         Ok(numbers)

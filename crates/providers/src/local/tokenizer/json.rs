@@ -82,7 +82,9 @@ pub(in crate::local) fn read(path: &Path) -> Result<Tokenizer, LoadError> {
             let is_lower_case = normalizer["lowercase"].as_bool().unwrap_or(true);
             let cleaning = Cleaning {
                 is_lower_case,
-                strips_accents: normalizer["strip_accents"].as_bool().unwrap_or(is_lower_case),
+                strips_accents: normalizer["strip_accents"]
+                    .as_bool()
+                    .unwrap_or(is_lower_case),
             };
             Ok(Tokenizer::word_piece(
                 WordPiece::new(vocab, unknown, cleaning),

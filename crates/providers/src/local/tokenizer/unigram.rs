@@ -1,5 +1,7 @@
 //! Unigram tokens (Kudo, 2018): the pieces whose probabilities multiply to the most.
 
+use rayon::prelude::*;
+
 use super::charsmap::CharacterMap;
 
 /// Stands for the blank before a word.
@@ -44,19 +46,26 @@ impl Unigram {
         let is_sound = offsets.len() == scores.len() + 1
             && (unknown as usize) < scores.len()
             && offsets.is_sorted()
-            && offsets.last().is_some_and(|&end| end as usize <= blob.len());
+            && offsets
+                .last()
+                .is_some_and(|&end| end as usize <= blob.len());
         if !is_sound {
             return Err("the tokenizer's pieces do not fit together".to_owned());
         }
         if let Normaliser::CharacterMap(map) = &mut normaliser {
             map.sort_unstable();
         }
-        let piece = |id: u32| &blob[offsets[id as usize] as usize..offsets[id as usize + 1] as usize];
-        let mut sorted: Vec<u32> = (0..scores.len() as u32)
+        let piece =
+            |id: u32| &blob[offsets[id as usize] as usize..offsets[id as usize + 1] as usize];
+        let mut entries: Vec<(u64, u32)> = (0..scores.len() as u32)
             .filter(|&id| id != unknown && !piece(id).is_empty())
+            .map(|id| (prefix(piece(id)), id))
             .collect();
-        sorted.sort_by_cached_key(|&id| (prefix(piece(id)), id));
-        sorted.sort_by(|&a, &b| piece(a).cmp(piece(b)));
+        entries.par_sort_unstable_by(|a, b| {
+            let rest = || piece(a.1).cmp(piece(b.1)).then(a.1.cmp(&b.1));
+            a.0.cmp(&b.0).then_with(rest)
+        });
+        let sorted: Vec<u32> = entries.into_iter().map(|entry| entry.1).collect();
         let mut starts = vec![0; 65_537];
         for &id in &sorted {
             starts[usize::from(first_two(piece(id))) + 1] += 1;
@@ -82,7 +91,10 @@ impl Unigram {
         let mut tokens = Vec::new();
         let mut lattice = Lattice::default();
         let mut word = String::new();
-        for written in text.split_whitespace().flat_map(|word| word.split(WORD_START)) {
+        for written in text
+            .split_whitespace()
+            .flat_map(|word| word.split(WORD_START))
+        {
             if !written.is_empty() {
                 word.clear();
                 word.push(WORD_START);

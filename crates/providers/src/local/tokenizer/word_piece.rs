@@ -64,7 +64,10 @@ impl WordPiece {
         let lower = |character: char| {
             let lower = self.cleaning.is_lower_case;
             let as_is = (!lower).then_some(character);
-            let lowered = lower.then(|| character.to_lowercase()).into_iter().flatten();
+            let lowered = lower
+                .then(|| character.to_lowercase())
+                .into_iter()
+                .flatten();
             as_is.into_iter().chain(lowered)
         };
         if self.cleaning.strips_accents {
@@ -137,7 +140,9 @@ mod tests {
 
     #[test]
     fn words_are_split_from_their_longest_beginning() {
-        let pieces = ["[UNK]", "uma", "un", "##aff", "##able", "!", "中", "国", "acao"];
+        let pieces = [
+            "[UNK]", "uma", "un", "##aff", "##able", "!", "中", "国", "acao",
+        ];
         let pieces = (0..)
             .zip(pieces)
             .map(|(id, piece)| (piece.to_owned(), id))

@@ -1,0 +1,141 @@
+//! `malha models`: the models folder.
+
+use std::io::Write;
+
+use malha_providers::local::{LoadError, Manifest, ModelUse};
+use serde_json::json;
+
+use crate::config::Settings;
+use crate::exit::{Exit, Refusal};
+use crate::ui::{Output, Table, stderr};
+
+/// What can be done with local models.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// List the models that are there
+    List,
+    /// Check the files of models against their checksums
+    Verify(Named),
+    /// Delete a model's files
+    Rm(One),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Named {
+    /// Models; all without any
+    #[arg(value_name = "MODEL")]
+    names: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct One {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    name: String,
+}
+
+pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
+    match command {
+        Command::List => list(settings),
+        Command::Verify(args) => verify(&args.names, settings),
+        Command::Rm(args) => {
+            settings
+                .local_models
+                .remove(&args.name)
+                .map_err(not_found)?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+fn list(settings: &Settings) -> anyhow::Result<Exit> {
+    let models = settings.local_models.list();
+    let mut out = Output::new();
+    if settings.json {
+        let models: Vec<_> = models
+            .iter()
+            .map(|(name, manifest)| match manifest {
+                Ok(manifest) => json!({"name": name, "manifest": manifest}),
+                Err(error) => json!({"name": name, "error": error.to_string()}),
+            })
+            .collect();
+        out.json(&json!({"folder": settings.local_models.folder(), "models": models}))?;
+    } else {
+        let mut table = Table::new(&["model", "use", ">MB", "licence", "source"]);
+        for (name, manifest) in &models {
+            match manifest {
+                Ok(manifest) => table.row([
+                    name.as_str(),
+                    usage(manifest),
+                    &format!("{:.1}", bytes(manifest) as f64 / 1e6),
+                    &manifest.licence,
+                    &manifest.source,
+                ]),
+                Err(error) => table.row([name.as_str(), "unreadable", "", "", &error.to_string()]),
+            }
+        }
+        if !models.is_empty() {
+            table.write(&mut out)?;
+        }
+        let folder = settings.local_models.folder().display();
+        stderr::note(settings.verbosity, &format!("models folder: {folder}"));
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn verify(names: &[String], settings: &Settings) -> anyhow::Result<Exit> {
+    let names = if names.is_empty() {
+        settings
+            .local_models
+            .list()
+            .into_iter()
+            .map(|model| model.0)
+            .collect()
+    } else {
+        names.to_vec()
+    };
+    let mut out = Output::new();
+    let mut results = Vec::new();
+    let mut exit = Exit::Success;
+    for name in &names {
+        let folder = settings.local_models.find(name).map_err(not_found)?;
+        let problems: Vec<String> = match Manifest::read(&folder) {
+            Ok(manifest) => manifest
+                .verify(&folder)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            Err(error) => vec![error.to_string()],
+        };
+        if settings.json {
+            results.push(json!({"name": name, "ok": problems.is_empty(), "problems": problems}));
+        } else if problems.is_empty() {
+            writeln!(out, "{name}: ok")?;
+        }
+        for problem in &problems {
+            stderr::failed(name, problem);
+            exit = Exit::Partial;
+        }
+    }
+    if settings.json {
+        out.json(&results)?;
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+fn usage(manifest: &Manifest) -> &'static str {
+    match manifest.usage {
+        ModelUse::Embedder => "embedder",
+        ModelUse::Reranker => "reranker",
+    }
+}
+
+fn bytes(manifest: &Manifest) -> u64 {
+    manifest.files.iter().map(|file| file.bytes).sum()
+}
+
+fn not_found(error: LoadError) -> Refusal {
+    Refusal::new(Exit::NotFound, error.to_string())
+}
