@@ -8,11 +8,11 @@ use malha_providers::local::{LocalEmbedder, LocalReranker, Models};
 use serde_json::{Value, json};
 
 const VECTOR_768: [f32; 12] = [
-    -0.028024, 0.005824, 0.024389, 0.024477, 0.016717, 0.020252, 0.002998, 0.016045, -0.015388,
-    0.023615, -0.032650, 0.005937,
+    -0.028_024, 0.005_824, 0.024_389, 0.024_477, 0.016_717, 0.020_252, 0.002_998, 0.016_045,
+    -0.015_388, 0.023_615, -0.032_650, 0.005_937,
 ];
-const LOGITS_XLM_R: [f32; 2] = [0.252057, 0.250715];
-const LOGIT_BERT: f32 = 0.191160;
+const LOGITS_XLM_R: [f32; 2] = [0.252_057, 0.250_715];
+const LOGIT_BERT: f32 = 0.191_160;
 
 /// The same weights as in `generated_checkpoint.py`, drawn in the same order.
 struct Checkpoint {

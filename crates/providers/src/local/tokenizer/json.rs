@@ -32,7 +32,7 @@ enum Model {
     },
 }
 
-/// Reads a `tokenizer.json` with a Unigram or a WordPiece model.
+/// Reads a `tokenizer.json` with a Unigram or a `WordPiece` model.
 pub(in crate::local) fn read(path: &Path) -> Result<Tokenizer, LoadError> {
     let fail = |reason: String| LoadError::new(path, reason);
     let text = std::fs::read(path).map_err(|error| fail(error.to_string()))?;

@@ -12,7 +12,7 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 /// What happens to a text first.
 #[derive(Debug)]
 pub(in crate::local) enum Normaliser {
-    /// As SentencePiece compiles it.
+    /// As `SentencePiece` compiles it.
     Compiled(CharacterMap),
     /// Character by character, sorted by the first.
     CharacterMap(Vec<(char, String)>),

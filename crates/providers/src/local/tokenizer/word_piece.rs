@@ -1,4 +1,4 @@
-//! WordPiece tokens (BERT): the longest known beginning of a word, then of its rest.
+//! `WordPiece` tokens (BERT): the longest known beginning of a word, then of its rest.
 
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
