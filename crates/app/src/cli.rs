@@ -85,6 +85,15 @@ pub(crate) enum Command {
     Export(commands::export::Args),
     /// Count what the store holds
     Stats(commands::stats::Args),
+    /// Declare what may be extracted: check, infer, import
+    #[command(subcommand)]
+    Schema(commands::schema::Command),
+    /// See what extraction put aside: list, show, retry, drop
+    #[command(subcommand)]
+    Quarantine(commands::quarantine::Command),
+    /// See what each run did
+    #[command(subcommand)]
+    Runs(commands::runs::Command),
     /// Show what models were asked and what it cost
     Usage(commands::usage::Args),
     /// Check that store, configuration and sources are in good order

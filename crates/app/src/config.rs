@@ -1,5 +1,6 @@
 //! Settings: raw ones as written in `malha.toml`, the environment and flags become checked ones, once.
 
+mod extraction;
 mod models;
 mod raw;
 
@@ -15,6 +16,7 @@ use crate::exit::{Exit, Refusal};
 use crate::locate;
 use crate::ui::stderr::{self, Verbosity};
 
+pub(crate) use extraction::{ExtractionFiles, read_schema};
 pub(crate) use models::{Task, TaskModels};
 pub(crate) use raw::{ConventionName, ModeName, check_chunking};
 
@@ -45,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) local_models: Models,
     /// Name of the embedding model.
     pub(crate) embedding_model: String,
+    /// What may be extracted, and how it is asked for.
+    pub(crate) extraction: ExtractionFiles,
     pub(crate) json: bool,
     pub(crate) verbosity: Verbosity,
 }

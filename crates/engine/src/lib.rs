@@ -6,6 +6,7 @@ pub mod cypher;
 mod engine;
 mod error;
 pub mod exchange;
+pub mod extraction;
 pub mod graph;
 pub mod language_model;
 mod loading;
@@ -18,6 +19,6 @@ pub mod storage;
 pub mod text;
 pub mod types;
 
-pub use engine::{Engine, parse_moment, parse_times};
+pub use engine::{Engine, ExtractionRun, parse_moment, parse_times};
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

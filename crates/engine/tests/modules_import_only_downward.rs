@@ -11,7 +11,14 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Storage, &["storage"]),
     (
         Layer::Stage,
-        &["sources", "chunking", "graph", "communities", "cypher"],
+        &[
+            "sources",
+            "chunking",
+            "extraction",
+            "graph",
+            "communities",
+            "cypher",
+        ],
     ),
     (Layer::Loading, &["loading", "memory", "replies"]),
     (Layer::Operation, &["pipeline", "retrieval", "exchange"]),

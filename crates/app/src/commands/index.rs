@@ -1,5 +1,6 @@
 //! `malha index [PATH…]`
 
+mod extract;
 mod report;
 mod watch;
 
@@ -23,7 +24,7 @@ pub(crate) struct Args {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Go on: index again whenever something changes, until Ctrl-C
-    #[arg(long)]
+    #[arg(long, conflicts_with = "extract")]
     watch: bool,
     /// List every file that was left out, with the reason
     #[arg(long)]
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     /// Overlap of neighbouring passages, in the same unit
     #[arg(long, value_name = "N")]
     chunk_overlap: Option<usize>,
+    #[command(flatten)]
+    extraction: extract::Args,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
@@ -57,6 +60,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         given
     };
 
+    if args.extraction.is_wanted() {
+        return extract::run(&args.extraction, &engine, &sources, &settings);
+    }
     let report = once(&engine, &sources, &settings)?;
     show(&engine, &report, args, &settings)?;
     if args.watch {

@@ -11,6 +11,7 @@ use malha_engine::types::{LinkConvention, Mode, Namespace, Times};
 use serde::Deserialize;
 
 use super::Settings;
+use super::extraction::Extraction;
 use super::models::Models;
 use crate::exit::{Exit, Refusal};
 use crate::locate;
@@ -35,6 +36,7 @@ pub(super) struct Raw {
     models: Models,
     local_models: LocalModels,
     embedding: Embedding,
+    extraction: Extraction,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -203,18 +205,20 @@ impl Raw {
             embedding: Embedding {
                 model: over.embedding.model.or(self.embedding.model),
             },
+            extraction: self.extraction.overlaid_by(over.extraction),
         }
     }
 
     /// Makes relative paths absolute, from the place they were written at.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
         let sources = self.index.sources.iter_mut().flatten();
-        let single = self
-            .store
-            .as_mut()
-            .into_iter()
-            .chain(&mut self.local_models.folder);
-        for path in sources.chain(single) {
+        let single = [
+            &mut self.store,
+            &mut self.local_models.folder,
+            &mut self.extraction.schema,
+            &mut self.extraction.prompts,
+        ];
+        for path in sources.chain(single.into_iter().filter_map(Option::as_mut)) {
             *path = folder.join(&*path);
         }
     }
@@ -229,6 +233,7 @@ impl Raw {
     ) -> Result<Settings, Refusal> {
         const SET: &str = "the example file sets every key but `store` and `local_models.folder`";
         let models = self.models.check(variables).map_err(bad)?;
+        let extraction = self.extraction.check(&base).map_err(bad)?;
         let engine = EngineConfig {
             namespace: self.namespace.expect(SET).0,
             chunk_size: self.chunk.size.expect(SET).get(),
@@ -258,6 +263,7 @@ impl Raw {
                     .unwrap_or_else(locate::models_folder),
             ),
             embedding_model: self.embedding.model.expect(SET),
+            extraction,
             json: false,
             verbosity: Verbosity::default(),
         })
@@ -324,6 +330,15 @@ impl Environment {
                 _ if name.starts_with("MALHA_MODELS_") => {
                     let rest = &name["MALHA_MODELS_".len()..];
                     match settings.models.set(rest, &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
+                _ if name.starts_with("MALHA_EXTRACTION_") => {
+                    let rest = &name["MALHA_EXTRACTION_".len()..];
+                    match settings.extraction.set(rest, &value) {
                         Some(result) => {
                             result.map_err(|reason| bad(format!("{name}: {reason}")))?;
                         }

@@ -46,6 +46,7 @@ impl Progress for Bar {
             Stage::Read => "reading",
             Stage::Match => "finding names",
             Stage::Relate => "linking",
+            Stage::Extract => "asking the model",
             Stage::Snapshot => "packing the graph",
         });
         self.bar.enable_steady_tick(Duration::from_millis(120));

@@ -2,12 +2,14 @@
 
 mod cache;
 mod explore;
+mod extract;
 mod memory;
 mod recall;
 mod replies;
 mod times;
 mod transfer;
 
+pub use extract::ExtractionRun;
 pub use times::{parse_moment, parse_times};
 
 use std::path::Path;
@@ -90,7 +92,7 @@ impl Engine {
     /// A source that is not there, a busy store ([`Error::Busy`]), an interrupted run ([`Error::Interrupted`]).
     /// Files that cannot be read are in the report, not errors.
     pub fn index(&self, sources: &[SourceSpec], progress: &dyn Progress) -> Result<IngestReport> {
-        self.run(progress, |job| pipeline::index_sources(job, sources))
+        self.run_and_follow(progress, |job| pipeline::index_sources(job, sources))
     }
 
     /// Makes the in-memory source `label` hold exactly these documents.
@@ -103,9 +105,23 @@ impl Engine {
         documents: &[DocumentInput],
         progress: &dyn Progress,
     ) -> Result<IngestReport> {
-        self.run(progress, |job| {
+        self.run_and_follow(progress, |job| {
             pipeline::index_documents(job, label, documents)
         })
+    }
+
+    /// A run, after which the facts that a model found follow the documents that changed.
+    fn run_and_follow(
+        &self,
+        progress: &dyn Progress,
+        pipeline: impl FnOnce(&Job<'_>) -> Result<Indexed>,
+    ) -> Result<IngestReport> {
+        let before = self.store().generation()?;
+        let report = self.run(progress, pipeline)?;
+        if self.store().generation()? != before {
+            self.follow_documents(progress)?;
+        }
+        Ok(report)
     }
 
     fn run(

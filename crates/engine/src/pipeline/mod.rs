@@ -5,6 +5,7 @@
 //! that takes the flag away; a run that finds the flag finishes that work first.
 
 mod aliases;
+pub(crate) mod extract;
 mod links;
 mod names;
 mod place;
@@ -246,7 +247,13 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     let mut report = changes.report;
     report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;
     let transaction = lease.transaction()?;
-    storage::save_run(transaction.connection(), started, job.clock.now(), &report)?;
+    storage::save_run(
+        transaction.connection(),
+        started,
+        job.clock.now(),
+        "index",
+        &report,
+    )?;
     transaction.commit_bookkeeping()?;
     Ok(Indexed { report, graph })
 }

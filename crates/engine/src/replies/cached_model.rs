@@ -53,8 +53,7 @@ impl<'a> CachedModel<'a> {
     /// # Errors
     /// The store cannot be read.
     pub fn peek(&self, request: &ChatRequest) -> Result<Option<StoredReply>> {
-        let row = self.cache.find(&self.key(request))?;
-        Ok(row.map(|row| self.stored(row)))
+        self.cache.peek(self.step, self.model.name(), request)
     }
 
     /// The stored reply, or a new one, which is stored before this returns. Waits while another process
@@ -87,11 +86,12 @@ impl<'a> CachedModel<'a> {
         document: Option<&str>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<Option<StoredReply>> {
-        let key = self.key(request);
+        let key = key(self.step, self.model.name(), request);
         match self.cache.find_or_claim(&key)? {
             None => Ok(None),
             Some(Claim::Stored(row)) => {
-                let reply = self.stored(row);
+                self.cache.count_hit(row.id);
+                let reply = stored(row);
                 on_text(&reply.text);
                 Ok(Some(reply))
             }
@@ -197,43 +197,6 @@ impl<'a> CachedModel<'a> {
             cost: price.map_or(0.0, |price| price.cost(input, output)),
         }
     }
-
-    fn stored(&self, row: crate::storage::ReplyRow) -> StoredReply {
-        self.cache.count_hit(row.id);
-        StoredReply {
-            id: row.id,
-            text: row.text,
-            model: row.answered_by,
-            input_tokens: row.input_tokens,
-            output_tokens: row.output_tokens,
-            is_truncated: row.is_truncated,
-            is_cached: true,
-        }
-    }
-
-    /// Over everything that shapes the reply.
-    fn key(&self, request: &ChatRequest) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        let mut field = |bytes: &[u8]| {
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        };
-        field(self.step.as_bytes());
-        field(self.model.name().as_bytes());
-        field(&request.max_output_tokens.to_le_bytes());
-        field(&request.temperature.to_le_bytes());
-        let schema = request.reply_schema.as_ref().map(ToString::to_string);
-        field(schema.unwrap_or_default().as_bytes());
-        for message in &request.messages {
-            field(match message.role {
-                Role::System => b"system",
-                Role::User => b"user",
-                Role::Assistant => b"assistant",
-            });
-            field(message.text.as_bytes());
-        }
-        hash.finalize().into()
-    }
 }
 
 impl ChatModel for CachedModel<'_> {
@@ -274,4 +237,41 @@ impl ChatModel for CachedModel<'_> {
 fn prompt_tokens(request: &ChatRequest) -> u64 {
     let texts = request.messages.iter().map(|message| &message.text);
     texts.map(|text| count_tokens(text) as u64).sum()
+}
+
+/// A row as callers see it.
+pub(super) fn stored(row: crate::storage::ReplyRow) -> StoredReply {
+    StoredReply {
+        id: row.id,
+        text: row.text,
+        model: row.answered_by,
+        input_tokens: row.input_tokens,
+        output_tokens: row.output_tokens,
+        is_truncated: row.is_truncated,
+        is_cached: true,
+    }
+}
+
+/// Over everything that shapes the reply.
+pub(super) fn key(step: &str, model: &str, request: &ChatRequest) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    field(step.as_bytes());
+    field(model.as_bytes());
+    field(&request.max_output_tokens.to_le_bytes());
+    field(&request.temperature.to_le_bytes());
+    let schema = request.reply_schema.as_ref().map(ToString::to_string);
+    field(schema.unwrap_or_default().as_bytes());
+    for message in &request.messages {
+        field(match message.role {
+            Role::System => b"system",
+            Role::User => b"user",
+            Role::Assistant => b"assistant",
+        });
+        field(message.text.as_bytes());
+    }
+    hash.finalize().into()
 }

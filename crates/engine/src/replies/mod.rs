@@ -10,4 +10,3 @@ mod spending;
 
 pub use cached_model::{CachedModel, StoredReply};
 pub use reply_cache::ReplyCache;
-pub use spending::Spent;

@@ -2,10 +2,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::spending::{Spending, Spent};
+use super::cached_model::{StoredReply, key, stored};
+use super::spending::Spending;
 use crate::Result;
+use crate::language_model::ChatRequest;
 use crate::storage::{self, Store, WriteTransaction};
-use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Timestamp};
+use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp};
 
 /// How long a stored reply waits for another writer: it was paid for and is not to be lost.
 const LEASE_WAIT: Duration = Duration::from_mins(10);
@@ -84,6 +86,19 @@ impl<'a> ReplyCache<'a> {
     /// Marks a reply as unusable: it stays on the bill, and the same question is asked anew.
     pub fn reject(&self, id: i64, reason: &str) -> Result<()> {
         self.write(|transaction, _| storage::reject_reply(transaction.connection(), id, reason))
+    }
+
+    /// The stored reply of a model of this name to a request of this step, if there is one that can be used.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn peek(
+        &self,
+        step: &str,
+        model: &str,
+        request: &ChatRequest,
+    ) -> Result<Option<StoredReply>> {
+        Ok(self.find(&key(step, model, request))?.map(stored))
     }
 
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<storage::ReplyRow>> {

@@ -1,23 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use crate::types::SpendingLimit;
+use crate::types::{SpendingLimit, Spent};
 use crate::{Error, Result};
-
-/// What was spent since the limit was set, calls in flight at their estimate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    pub calls: u64,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cost: f64,
-    /// Replies that came from the store.
-    pub cache_hits: u64,
-    pub retries: u64,
-    pub waited_ms: u64,
-    pub failed: u64,
-}
 
 /// Lets calls through while there is room for their estimate.
 #[derive(Debug, Default)]

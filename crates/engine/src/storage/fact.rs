@@ -443,10 +443,14 @@ pub(crate) fn save_spellings(
     entity: EntityId,
     spellings: &[String],
 ) -> Result<()> {
-    let properties = (!spellings.is_empty()).then(|| json!({ "spellings": spellings }).to_string());
+    let list = (!spellings.is_empty()).then(|| json!(spellings).to_string());
     connection
-        .prepare_cached("UPDATE entity SET properties = ?2 WHERE id = ?1")?
-        .execute(params![entity.0, properties])?;
+        .prepare_cached(
+            "UPDATE entity SET properties = iif(?2 IS NULL,
+                 nullif(json_remove(properties, '$.spellings'), '{}'),
+                 json_set(coalesce(properties, '{}'), '$.spellings', json(?2))) WHERE id = ?1",
+        )?
+        .execute(params![entity.0, list])?;
     Ok(())
 }
 

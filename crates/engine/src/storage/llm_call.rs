@@ -186,3 +186,31 @@ pub(crate) fn usage(
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
+
+/// What calls of a step took so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct PastCalls {
+    /// Tokens of replies for each of the prompts.
+    pub output_share: Option<f64>,
+    pub seconds_per_call: Option<f64>,
+}
+
+/// Averages over the replies of a model in a step.
+pub(crate) fn past_calls(
+    connection: &Connection,
+    namespace: i64,
+    step: &str,
+    model: &str,
+) -> Result<PastCalls> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT sum(output_tokens) * 1.0 / nullif(sum(input_tokens), 0), avg(took_ms) / 1000.0 FROM llm_call
+             WHERE namespace = ?1 AND step = ?2 AND model = ?3 AND error IS NULL AND rejected IS NULL",
+        )?
+        .query_row(params![namespace, step, model], |row| {
+            Ok(PastCalls {
+                output_share: row.get(0)?,
+                seconds_per_call: row.get(1)?,
+            })
+        })?)
+}

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0002_facts.sql"),
     include_str!("migrations/0003_llm_call.sql"),
     include_str!("migrations/0004_memory.sql"),
+    include_str!("migrations/0005_extraction.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -14,6 +14,8 @@ pub(crate) enum Origin {
     Import,
     /// Said by a person or an agent.
     Stated,
+    /// A model found it in a passage.
+    Llm,
 }
 
 impl Origin {
@@ -22,6 +24,7 @@ impl Origin {
             Self::Link => "link",
             Self::Import => "import",
             Self::Stated => "stated",
+            Self::Llm => "llm",
         }
     }
 }

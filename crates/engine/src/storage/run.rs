@@ -1,10 +1,11 @@
 //! What runs leave behind: settings, the flag of unfinished work, reports.
 
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
 
 use crate::Result;
 use crate::text::Language;
-use crate::types::{IngestReport, IssueSeverity, Skipped, Timestamp};
+use crate::types::{IssueSeverity, RunRecord, Skipped, Timestamp};
 
 /// A stored setting.
 pub(crate) fn meta(connection: &Connection, key: &str) -> Result<Option<String>> {
@@ -70,13 +71,36 @@ pub(crate) fn save_run(
     connection: &Connection,
     started: Timestamp,
     finished: Timestamp,
-    report: &IngestReport,
+    kind: &str,
+    report: &impl Serialize,
 ) -> Result<()> {
     let json = serde_json::to_string(report).expect("a report is plain data");
     connection
-        .prepare_cached("INSERT INTO run (started_at, finished_at, report) VALUES (?1, ?2, ?3)")?
-        .execute(params![started.0, finished.0, json])?;
+        .prepare_cached(
+            "INSERT INTO run (started_at, finished_at, kind, report) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![started.0, finished.0, kind, json])?;
     Ok(())
+}
+
+/// The newest runs, newest first.
+pub(crate) fn runs(connection: &Connection, limit: usize) -> Result<Vec<RunRecord>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, kind, started_at, finished_at, report FROM run ORDER BY id DESC LIMIT ?1",
+    )?;
+    let rows = statement.query_map([limit as i64], |row| {
+        let report: Option<String> = row.get(4)?;
+        Ok(RunRecord {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            started_at: Timestamp(row.get(2)?),
+            finished_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+            report: report
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Whether the last walk of a source left out exactly these.

@@ -16,6 +16,8 @@ pub enum AliasSource {
     Name,
     /// Given directly.
     Stated,
+    /// Given by a model, and found in the text.
+    Extracted,
 }
 
 /// One way to write an entity's name. Several entities may share one alias.
@@ -30,4 +32,4 @@ pub struct Alias {
     pub source: AliasSource,
 }
 
-text_names!(AliasSource { Title => "title", FrontMatter => "front_matter", Unqualified => "unqualified", Name => "name", Stated => "stated" });
+text_names!(AliasSource { Title => "title", FrontMatter => "front_matter", Unqualified => "unqualified", Name => "name", Stated => "stated", Extracted => "extracted" });

@@ -26,6 +26,7 @@ mod alias;
 mod chunk;
 mod document;
 mod entity;
+mod extract;
 mod graph_view;
 mod ids;
 mod link;
@@ -47,6 +48,7 @@ pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
 };
 pub use entity::{Entity, EntityKind};
+pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
 pub use graph_view::{
     Direction, EntityView, EvidenceView, NeighborRequest, NeighborView, Neighborhood, OpenLink,
     PathView, RelationView,
@@ -70,4 +72,4 @@ pub use settings::{ChunkUnit, DocumentInput, EngineConfig, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
 pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};
-pub use usage::{ModelPrice, SpendingLimit, UsageKey, UsageLine};
+pub use usage::{ModelPrice, SpendingLimit, Spent, UsageKey, UsageLine};

@@ -5,6 +5,7 @@ pub enum Stage {
     Read,
     Match,
     Relate,
+    Extract,
     Snapshot,
 }
 

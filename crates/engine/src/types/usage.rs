@@ -29,6 +29,20 @@ pub struct SpendingLimit {
     pub cost: Option<f64>,
 }
 
+/// What was spent since the limit was set, calls in flight at their estimate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub calls: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cost: f64,
+    /// Replies that came from the store.
+    pub cache_hits: u64,
+    pub retries: u64,
+    pub waited_ms: u64,
+    pub failed: u64,
+}
+
 /// By what the bill is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

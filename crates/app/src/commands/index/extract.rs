@@ -1,0 +1,217 @@
+//! `malha index --extract llm`: facts found by a chat model.
+
+use std::io::Write;
+
+use malha_engine::extraction::ExtractionSettings;
+use malha_engine::language_model::ChatModel;
+use malha_engine::types::{ExtractEstimate, ExtractReport, IngestReport, SpendingLimit};
+use malha_engine::{Engine, ExtractionRun, SourceSpec};
+use serde_json::json;
+
+use super::report::Standing;
+use super::{exit_of, summary};
+use crate::config::{Settings, Task};
+use crate::exit::Exit;
+use crate::ui::{Bar, Output, count, stderr};
+
+/// Where facts come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Extractor {
+    /// A chat model ([models.extraction] of malha.toml)
+    Llm,
+}
+
+/// Flags of extraction.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Args {
+    /// Extract typed facts too
+    #[arg(long, value_enum, value_name = "HOW")]
+    extract: Option<Extractor>,
+    /// Say what extraction would take, and send nothing
+    #[arg(long, requires = "extract")]
+    estimate: bool,
+    /// Stop before this much money is spent (prices: [[models.price]]); exit code 5
+    #[arg(long, value_name = "MONEY", requires = "extract")]
+    max_cost: Option<f64>,
+    /// Stop before this many tokens are used
+    #[arg(long, value_name = "TOKENS", requires = "extract")]
+    max_tokens: Option<u64>,
+    /// Stop before this many calls are made
+    #[arg(long, value_name = "CALLS", requires = "extract")]
+    max_calls: Option<u64>,
+}
+
+impl Args {
+    pub(super) const fn is_wanted(&self) -> bool {
+        self.extract.is_some()
+    }
+}
+
+pub(super) fn run(
+    args: &Args,
+    engine: &Engine,
+    sources: &[SourceSpec],
+    settings: &Settings,
+) -> anyhow::Result<Exit> {
+    let extraction = settings.extraction.load()?;
+    let model = settings.models.connect(Task::Extraction)?;
+    for warning in extraction.schema.check().warnings {
+        stderr::warning(settings.verbosity, &format!("schema: {warning}"));
+    }
+    if extraction.passage_tokens > 1000 {
+        let message = "passages of more than 1,000 tokens: models leave out more of longer ones";
+        stderr::warning(settings.verbosity, message);
+    }
+    if args.estimate {
+        return estimate(engine, sources, &*model, &extraction, settings);
+    }
+    if args.max_cost.is_some()
+        && !settings
+            .engine
+            .prices
+            .iter()
+            .any(|p| p.model == model.name())
+    {
+        let message = format!("{} has no price: --max-cost cannot stop it", model.name());
+        return Err(crate::exit::Refusal::new(Exit::Configuration, message)
+            .hint("set it under [[models.price]] in malha.toml")
+            .into());
+    }
+    let run = ExtractionRun {
+        model: &*model,
+        settings: &extraction,
+        limit: SpendingLimit {
+            calls: args.max_calls,
+            tokens: args.max_tokens,
+            cost: args.max_cost,
+        },
+    };
+    let bar = Bar::new(settings.verbosity);
+    let result = engine.index_and_extract(sources, &run, &bar);
+    bar.clear();
+    let (indexed, extracted) = result?;
+    show(engine, &indexed, &extracted, settings)?;
+    Ok(if extracted.budget_reached {
+        Exit::Budget
+    } else if extracted.failed.is_empty() {
+        exit_of(&indexed)
+    } else {
+        Exit::Partial
+    })
+}
+
+fn estimate(
+    engine: &Engine,
+    sources: &[SourceSpec],
+    model: &dyn ChatModel,
+    extraction: &ExtractionSettings,
+    settings: &Settings,
+) -> anyhow::Result<Exit> {
+    // Passages have to be cut before they can be counted; that costs nothing.
+    super::once(engine, sources, settings)?;
+    let estimate = engine.estimate_extraction(model, extraction)?;
+    let mut out = Output::new();
+    if settings.json {
+        out.json(&estimate)?;
+    } else {
+        for (name, value) in rows(&estimate) {
+            writeln!(out, "{name:<20}{value:>14}")?;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn rows(estimate: &ExtractEstimate) -> [(&'static str, String); 7] {
+    let number = |number: u64| count(number, "", "").trim().to_owned();
+    [
+        ("passages", number(estimate.passages as u64)),
+        ("stored already", number(estimate.known as u64)),
+        ("calls", number(estimate.calls)),
+        ("tokens of prompts", number(estimate.input_tokens)),
+        ("tokens of replies", number(estimate.output_tokens)),
+        (
+            "cost",
+            estimate
+                .cost
+                .map_or_else(|| "no price".to_owned(), |cost| format!("{cost:.4}")),
+        ),
+        (
+            "seconds",
+            estimate
+                .seconds
+                .map_or_else(|| "unknown".to_owned(), |seconds| format!("{seconds:.0}")),
+        ),
+    ]
+}
+
+fn show(
+    engine: &Engine,
+    indexed: &IngestReport,
+    extracted: &ExtractReport,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    if settings.json {
+        let mut out = Output::new();
+        out.json(&json!({ "index": indexed, "extract": extracted }))?;
+        out.flush()?;
+    }
+    summary(
+        indexed,
+        &Standing::after(indexed, engine)?,
+        settings.verbosity,
+    );
+    let verbosity = settings.verbosity;
+    for failure in &extracted.failed {
+        let message = format!("{}:{}: {}", failure.uri, failure.line, failure.reason);
+        stderr::warning(verbosity, &message);
+    }
+    for warning in &extracted.warnings {
+        stderr::warning(verbosity, warning);
+    }
+    let spent = &extracted.spent;
+    stderr::note(
+        verbosity,
+        &format!(
+            "{} passages: {} stored already, {} extracted, {} failed, {} left; {} calls, {} tokens in, {} out{}",
+            extracted.passages,
+            extracted.known,
+            extracted.extracted,
+            extracted.failed.len(),
+            extracted.left,
+            spent.calls,
+            spent.input_tokens,
+            spent.output_tokens,
+            if spent.cost > 0.0 {
+                format!(", cost {:.4}", spent.cost)
+            } else {
+                String::new()
+            },
+        ),
+    );
+    stderr::note(
+        verbosity,
+        &format!(
+            "{} entities, {} relations ({} added, {} closed); {} items not stored (malha quarantine list)",
+            extracted.entities,
+            extracted.relations,
+            extracted.relations_added,
+            extracted.relations_closed,
+            extracted.items_rejected,
+        ),
+    );
+    if extracted.passages > 0 && extracted.entities == 0 && extracted.left == 0 {
+        stderr::warning(
+            verbosity,
+            "nothing was extracted: no passage names a thing of the schema",
+        );
+    }
+    if extracted.budget_reached {
+        let message = "the budget is used up; run the command again with a higher limit to go on";
+        stderr::warning(verbosity, message);
+    } else if !extracted.failed.is_empty() {
+        let message = "failed passages are asked about again by the next run; `malha quarantine list` has them";
+        stderr::note(verbosity, message);
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! `[extraction]`: what may be extracted, and how it is asked for.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use malha_engine::extraction::{ExtractionSettings, Prompts, Schema};
+use serde::Deserialize;
+
+use crate::exit::{Exit, Refusal};
+
+/// `[extraction]` as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Extraction {
+    pub(super) schema: Option<PathBuf>,
+    pub(super) prompts: Option<PathBuf>,
+    language: Option<String>,
+    passage_tokens: Option<usize>,
+    max_output_tokens: Option<u32>,
+    second_pass: Option<bool>,
+}
+
+/// `[extraction]`, checked; the files it names are read when a command needs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExtractionFiles {
+    pub(crate) schema: PathBuf,
+    /// The user named the file: it has to be there.
+    schema_is_stated: bool,
+    prompts: PathBuf,
+    language: String,
+    /// Neighbouring passages are joined up to this many tokens.
+    pub(crate) passage_tokens: usize,
+    max_output_tokens: u32,
+    second_pass: bool,
+}
+
+impl Extraction {
+    pub(super) fn overlaid_by(self, over: Self) -> Self {
+        Self {
+            schema: over.schema.or(self.schema),
+            prompts: over.prompts.or(self.prompts),
+            language: over.language.or(self.language),
+            passage_tokens: over.passage_tokens.or(self.passage_tokens),
+            max_output_tokens: over.max_output_tokens.or(self.max_output_tokens),
+            second_pass: over.second_pass.or(self.second_pass),
+        }
+    }
+
+    /// Without a stated place, files stand beside the configuration.
+    pub(super) fn check(self, base: &Path) -> Result<ExtractionFiles, String> {
+        const SET: &str = "the example file sets every key of [extraction] but the paths";
+        let passage_tokens = self.passage_tokens.expect(SET);
+        if passage_tokens == 0 {
+            return Err("extraction.passage_tokens is 0; at least 1 is needed".to_owned());
+        }
+        Ok(ExtractionFiles {
+            schema_is_stated: self.schema.is_some(),
+            schema: self.schema.unwrap_or_else(|| base.join("schema.toml")),
+            prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
+            language: self.language.expect(SET),
+            passage_tokens,
+            max_output_tokens: self.max_output_tokens.expect(SET),
+            second_pass: self.second_pass.expect(SET),
+        })
+    }
+
+    /// The value of `MALHA_EXTRACTION_…`; `None` when there is no such setting.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+        let number = |value: &str| value.trim().parse::<u32>();
+        let wrong = |_| format!("`{value}` is not a whole number");
+        Some(match name {
+            "SCHEMA" => {
+                self.schema = Some(value.into());
+                Ok(())
+            }
+            "PROMPTS" => {
+                self.prompts = Some(value.into());
+                Ok(())
+            }
+            "LANGUAGE" => {
+                self.language = Some(value.to_owned());
+                Ok(())
+            }
+            "PASSAGE_TOKENS" => number(value)
+                .map(|n| self.passage_tokens = Some(n as usize))
+                .map_err(wrong),
+            "MAX_OUTPUT_TOKENS" => number(value)
+                .map(|n| self.max_output_tokens = Some(n))
+                .map_err(wrong),
+            "SECOND_PASS" => value
+                .trim()
+                .parse()
+                .map(|on| self.second_pass = Some(on))
+                .map_err(|_| "neither `true` nor `false`".to_owned()),
+            _ => return None,
+        })
+    }
+}
+
+impl ExtractionFiles {
+    /// Reads schema and prompts.
+    pub(crate) fn load(&self) -> anyhow::Result<ExtractionSettings> {
+        let schema = if self.schema.is_file() || self.schema_is_stated {
+            read_schema(&self.schema)?
+        } else {
+            Schema::default()
+        };
+        let mut prompts = BTreeMap::new();
+        for name in Prompts::FILES {
+            let file = self.prompts.join(name);
+            if file.is_file() {
+                prompts.insert(name.to_owned(), read(&file)?);
+            }
+        }
+        // Checked here, where the folder's name is known.
+        Prompts::new(&prompts)
+            .map_err(|reason| bad(format!("{}: {reason}", self.prompts.display())))?;
+        Ok(ExtractionSettings {
+            schema,
+            prompts,
+            language: (!self.language.is_empty()).then(|| self.language.clone()),
+            passage_tokens: self.passage_tokens,
+            max_output_tokens: self.max_output_tokens,
+            second_pass: self.second_pass,
+        })
+    }
+}
+
+/// Reads a schema; an error names file and line.
+pub(crate) fn read_schema(path: &Path) -> anyhow::Result<Schema> {
+    let text = read(path)?;
+    toml::from_str(&text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = text.get(..start).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        let reason = error.message().trim();
+        bad(format!("{}:{line}: {reason}", path.display())).into()
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| bad(format!("{}: {error}", path.display())).into())
+}
+
+fn bad(message: String) -> Refusal {
+    Refusal::new(Exit::Configuration, message)
+}

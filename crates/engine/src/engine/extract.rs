@@ -1,0 +1,257 @@
+//! Extraction by a chat model: asking, storing, reviewing what was left out.
+
+use super::Engine;
+use crate::extraction::{
+    ExtractionSettings, Passage, Prompts, Schema, infer_request, read_schema_reply,
+};
+use crate::language_model::ChatModel;
+use crate::pipeline::extract::{self, Plan, Read};
+use crate::pipeline::{self, Job};
+use crate::replies::{CachedModel, ReplyCache};
+use crate::storage;
+use crate::types::{
+    ExtractEstimate, ExtractReport, IngestReport, Progress, QuarantineItem, RunRecord, SourceSpec,
+    SpendingLimit, Stage,
+};
+use crate::{Error, Result};
+
+/// What an extraction run asks, and how much it may spend.
+#[derive(Clone, Copy)]
+pub struct ExtractionRun<'a> {
+    pub model: &'a dyn ChatModel,
+    pub settings: &'a ExtractionSettings,
+    pub limit: SpendingLimit,
+}
+
+impl Engine {
+    /// [`Engine::index`], then [`Engine::extract`]: facts of a changed passage stay until its new ones are
+    /// there.
+    pub fn index_and_extract(
+        &self,
+        sources: &[SourceSpec],
+        run: &ExtractionRun<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(IngestReport, ExtractReport)> {
+        let indexed = self.run(progress, |job| pipeline::index_sources(job, sources))?;
+        Ok((indexed, self.extract(run, progress)?))
+    }
+
+    /// Asks the model about every passage that has no usable reply, and stores what all replies say.
+    /// Passages whose reply cannot be used are in the report, and asked about again by the next run. An
+    /// interruption or a limit reached is in the report too: what was paid for is stored.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: the schema or a prompt cannot be used. [`Error::Model`]: the model refuses
+    /// whatever is asked.
+    pub fn extract(
+        &self,
+        run: &ExtractionRun<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ExtractReport> {
+        let started = self.clock.now();
+        let replies = self.replies(run.limit);
+        let mut report = ExtractReport::default();
+        let plan = self.plan(run.model.name(), run.settings)?;
+        let read = Read::new(&plan, &replies)?;
+        let wanted = read.missing(&plan);
+        report.known = plan.items.len() - wanted.len();
+        let called = if wanted.is_empty() {
+            extract::Called::default()
+        } else {
+            self.with_job(progress, |job| extract::note_version(job, &plan))?;
+            extract::call_all(&plan, wanted, run.model, &replies, progress)?
+        };
+        replies.flush()?;
+        self.store_rows(
+            &replies,
+            run.model.name(),
+            run.settings,
+            Some(&called),
+            progress,
+            &mut report,
+        )?;
+        report.extracted = called.extracted;
+        report.repaired = called.repaired;
+        report.left = called.left;
+        report.spent = replies.spent();
+        report.elapsed_ms = (self.clock.now().0 - started.0).max(0) as u64;
+        report.budget_reached = matches!(called.stopped, Some(Error::BudgetReached { .. }));
+        self.with_job(progress, |job| {
+            let lease = job
+                .store
+                .write_lease("malha index --extract", job.config.lease_wait)?;
+            let transaction = lease.transaction()?;
+            let now = self.clock.now();
+            storage::save_run(transaction.connection(), started, now, "extract", &report)?;
+            transaction.commit_bookkeeping()
+        })?;
+        match called.stopped {
+            Some(Error::Interrupted) => Err(Error::Interrupted),
+            Some(error @ Error::Model(_)) => Err(error),
+            _ => Ok(report),
+        }
+    }
+
+    /// What [`Engine::extract`] would take. Nothing is sent.
+    pub fn estimate_extraction(
+        &self,
+        model: &dyn ChatModel,
+        settings: &ExtractionSettings,
+    ) -> Result<ExtractEstimate> {
+        let replies = self.replies(SpendingLimit::default());
+        let plan = self.plan(model.name(), settings)?;
+        let past = {
+            let store = self.store();
+            match store.namespace(&self.namespace)? {
+                Some(id) => {
+                    storage::past_calls(store.connection(), id.0, extract::STEP, model.name())?
+                }
+                None => storage::PastCalls::default(),
+            }
+        };
+        extract::estimate(&plan, &replies, model, &past)
+    }
+
+    /// Lets the model propose a schema from `sample` passages, spread evenly over all.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: there is no passage, or no schema in the reply, which is then asked for anew.
+    pub fn infer_schema(
+        &self,
+        model: &dyn ChatModel,
+        settings: &ExtractionSettings,
+        sample: usize,
+        limit: SpendingLimit,
+    ) -> Result<Schema> {
+        let plan = self.plan(model.name(), settings)?;
+        let step = plan.items.len().div_ceil(sample.max(1)).max(1);
+        let passages: Vec<&Passage> = plan
+            .items
+            .iter()
+            .step_by(step)
+            .map(|item| &item.passage)
+            .collect();
+        if passages.is_empty() {
+            return Err(Error::Usage(
+                "nothing is indexed to infer a schema from".to_owned(),
+            ));
+        }
+        let prompts = Prompts::new(&settings.prompts).map_err(Error::Usage)?;
+        let language = settings.language.as_deref();
+        let request = infer_request(&prompts, language, &passages, settings.max_output_tokens);
+        let replies = self.replies(limit);
+        let reply = CachedModel::new(model, &replies, "schema").ask(&request, None, &mut |_| {})?;
+        replies.flush()?;
+        read_schema_reply(&reply.text).or_else(|reason| {
+            replies.reject(reply.id, &reason)?;
+            Err(Error::Usage(format!(
+                "{}: {reason}; try again or another model",
+                reply.model
+            )))
+        })
+    }
+
+    /// What extraction put aside: passages whose reply could not be used, and items that were not stored.
+    pub fn quarantine(&self) -> Result<Vec<QuarantineItem>> {
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(id) => storage::quarantine(store.connection(), id.0),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Says whether the user wants no more of something put aside. A passage that was dropped is not asked
+    /// about again.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]: there is no item of this number.
+    pub fn set_dropped(&self, id: i64, dropped: bool) -> Result<()> {
+        let store = self.store();
+        let lease = store.write_lease("malha quarantine", self.config.lease_wait)?;
+        let transaction = lease.transaction()?;
+        let namespace = transaction.namespace(&self.namespace)?;
+        if !storage::set_dropped(transaction.connection(), namespace.0, id, dropped)? {
+            return Err(Error::NotFound {
+                kind: "quarantined item",
+                name: id.to_string(),
+            });
+        }
+        transaction.commit_bookkeeping()
+    }
+
+    /// The newest runs, newest first.
+    pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>> {
+        storage::runs(self.store().connection(), limit)
+    }
+
+    /// Brings the rows of extraction in line with documents that changed: what a changed passage stated is
+    /// taken back until it is asked about again. Does nothing where nothing was extracted.
+    pub(super) fn follow_documents(&self, progress: &dyn Progress) -> Result<()> {
+        let last = {
+            let store = self.store();
+            match store.namespace(&self.namespace)? {
+                Some(id) => extract::last_version(store.connection(), id.0)?,
+                None => None,
+            }
+        };
+        let Some((model, settings)) = last else {
+            return Ok(());
+        };
+        let replies = self.replies(SpendingLimit::default());
+        let mut report = ExtractReport::default();
+        self.store_rows(&replies, &model, &settings, None, progress, &mut report)
+    }
+
+    fn store_rows(
+        &self,
+        replies: &ReplyCache<'_>,
+        model: &str,
+        settings: &ExtractionSettings,
+        called: Option<&extract::Called>,
+        progress: &dyn Progress,
+        report: &mut ExtractReport,
+    ) -> Result<()> {
+        // Another process may change documents between reading replies and writing rows.
+        loop {
+            let plan = self.plan(model, settings)?;
+            let read = Read::new(&plan, replies)?;
+            let mut found = ExtractReport::default();
+            let is_stored = self.with_job(progress, |job| {
+                extract::store_rows(job, &plan, read, called, &mut found)
+            })?;
+            if is_stored {
+                found.known = report.known;
+                *report = found;
+                break;
+            }
+        }
+        progress.stage(Stage::Snapshot, 0);
+        self.ranked_graph(&self.store())?;
+        Ok(())
+    }
+
+    fn plan(&self, model: &str, settings: &ExtractionSettings) -> Result<Plan> {
+        let store = self.store();
+        let _state = store.read()?;
+        let namespace = store
+            .namespace(&self.namespace)?
+            .map_or(0, |namespace| namespace.0);
+        let generation = store.generation()?;
+        Plan::load(store.connection(), namespace, generation, model, settings)
+    }
+
+    fn with_job<T>(
+        &self,
+        progress: &dyn Progress,
+        work: impl FnOnce(&Job<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let store = self.store();
+        work(&Job {
+            store: &store,
+            config: &self.config,
+            namespace: &self.namespace,
+            clock: &*self.clock,
+            progress,
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Passages → what a chat model says about them → what may be stored.
+//!
+//! [`group`] joins neighbouring chunks, [`Prompts`] and a [`Schema`] make the request, [`read_reply`]
+//! reads what comes back as generously as it can, and [`check_reply`] keeps only what the schema allows
+//! and the passage says.
+
+mod checked;
+mod ddl;
+mod delimited;
+mod grounding;
+mod infer;
+mod lenient_json;
+mod passage;
+mod prompt;
+mod raw;
+mod reply;
+mod request;
+mod schema;
+mod settings;
+
+pub use checked::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem, check_reply};
+pub use ddl::schema_of_ddl;
+pub use infer::{infer_request, read_schema_reply};
+pub use passage::{Passage, PassageChunk, group, split};
+pub use prompt::{Prompts, Template};
+pub use raw::{RawEntity, RawRelation, RawReply};
+pub use reply::{Unreadable, read_reply};
+pub use request::{Requests, Subject, reply_schema};
+pub use schema::{EntityType, RelationType, Schema, SchemaFindings};
+pub use settings::ExtractionSettings;

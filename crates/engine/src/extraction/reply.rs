@@ -1,0 +1,551 @@
+//! Replies as models write them, read as generously as can be without guessing.
+
+use serde_json::{Map, Value};
+
+use super::delimited;
+use super::lenient_json;
+use super::raw::{RawEntity, RawRelation, RawReply};
+
+/// Why nothing could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("it is empty")]
+    Empty,
+    #[error("it holds only thoughts and no answer")]
+    OnlyThoughts,
+    #[error("there is no JSON in it")]
+    NoJson,
+    #[error("its JSON has neither entities nor relations")]
+    OtherJson,
+}
+
+/// Reads a reply to an extraction prompt: JSON with whatever stands around it, or one of the delimited
+/// formats of other tools.
+///
+/// # Errors
+/// There is nothing to read in it.
+pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
+    let (answer, had_thoughts) = without_thoughts(text);
+    let answer = answer.trim();
+    if answer.is_empty() {
+        return Err(if had_thoughts {
+            Unreadable::OnlyThoughts
+        } else {
+            Unreadable::Empty
+        });
+    }
+    let mut reply = RawReply::default();
+    if had_thoughts {
+        reply.oddities.push("thoughts before the answer");
+    }
+    if delimited::is_delimited(answer) {
+        reply.extend(delimited::read(answer));
+        return Ok(reply);
+    }
+    let mut found_json = false;
+    let mut is_recognised = false;
+    let mut at = 0;
+    // Everything that looks like the start of a value, one after the other: some models answer in pieces.
+    while let Some(found) = answer[at..].find(['{', '[']) {
+        let start = at + found;
+        let Some(read) = lenient_json::parse(&answer[start..]) else {
+            at = start + 1;
+            continue;
+        };
+        at = start + read.length.max(1);
+        let is_structured =
+            !matches!(&read.value, Value::Array(items) if items.iter().all(is_scalar));
+        if !is_structured {
+            continue;
+        }
+        found_json = true;
+        if read.is_cut {
+            reply.oddities.push("cut off in the middle");
+        }
+        is_recognised |= take(&read.value, &mut reply);
+        if at >= answer.len() {
+            break;
+        }
+        at = answer.ceil_char_boundary(at);
+    }
+    if !found_json {
+        return match answer
+            .trim_matches(['"', '\'', '`', '.', ' '])
+            .to_lowercase()
+            .as_str()
+        {
+            // The model says that there is nothing.
+            "none" | "null" | "n/a" | "nothing" | "[]" => {
+                reply.oddities.push("a word instead of JSON");
+                Ok(reply)
+            }
+            _ if answer.starts_with("[]") => Ok(reply),
+            _ => Err(Unreadable::NoJson),
+        };
+    }
+    if !is_recognised {
+        return Err(Unreadable::OtherJson);
+    }
+    Ok(reply)
+}
+
+/// The text without `<think>…</think>` and its like. A block that never ends takes the rest of the text.
+fn without_thoughts(text: &str) -> (String, bool) {
+    const TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+    let mut out = text.to_owned();
+    let mut had_thoughts = false;
+    for tag in TAGS {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        // Servers that strip the opening tag leave the closing one.
+        if let Some(end) = out.find(&close)
+            && out.find(&open).is_none_or(|start| end < start)
+        {
+            out.replace_range(..end + close.len(), "");
+            had_thoughts = true;
+        }
+        while let Some(start) = out.find(&open) {
+            let end = out[start..]
+                .find(&close)
+                .map_or(out.len(), |end| start + end + close.len());
+            out.replace_range(start..end, "");
+            had_thoughts = true;
+        }
+    }
+    (out, had_thoughts)
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !matches!(value, Value::Object(_) | Value::Array(_))
+}
+
+/// Adds what a value says. False when it is not of a form we know.
+fn take(value: &Value, reply: &mut RawReply) -> bool {
+    match value {
+        Value::Object(map) => take_object(map, reply),
+        Value::Array(items) => {
+            reply
+                .oddities
+                .push("an array where an object was asked for");
+            let mut any = items.is_empty();
+            for item in items {
+                any |= take(item, reply);
+            }
+            any
+        }
+        _ => false,
+    }
+}
+
+fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> bool {
+    let entities = field(map, &["entities", "nodes", "entity", "node", "concepts"]);
+    let relations = field(
+        map,
+        &[
+            "relations",
+            "relationships",
+            "edges",
+            "triples",
+            "facts",
+            "relation",
+            "links",
+        ],
+    );
+    let is_list = |value: Option<&Value>| value.is_some_and(|v| v.is_array() || v.is_object());
+    // `{"relation": "knows", "source": …}` is one relation, no list of them.
+    if !is_list(entities) && !is_list(relations) {
+        if let Some(relation) = relation_of(map) {
+            reply.relations.push(relation);
+            return true;
+        }
+        if let Some(entity) = entity_of(map, None) {
+            reply.entities.push(entity);
+            return true;
+        }
+        // An envelope: {"result": {…}}, {"output": "…"}; or lists that are there and null.
+        if entities.is_some() || relations.is_some() {
+            return true;
+        }
+        let mut any = false;
+        for inner in map.values().filter(|inner| !is_scalar(inner)) {
+            any |= take(inner, reply);
+        }
+        return any;
+    }
+    for (key, item) in items(entities) {
+        match item {
+            Value::Object(map) => match entity_of(map, key) {
+                Some(entity) => reply.entities.push(entity),
+                None => unread(item, reply),
+            },
+            Value::String(name) => reply.entities.push(RawEntity {
+                name: name.clone(),
+                kind: key.map(str::to_owned),
+                ..RawEntity::default()
+            }),
+            // `["Ana", "Person"]`, or `"Person": ["Ana", "Bea"]`.
+            Value::Array(parts) => {
+                let texts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+                match (key, texts.as_slice()) {
+                    (Some(kind), names) if !names.is_empty() => {
+                        for name in names {
+                            reply.entities.push(RawEntity {
+                                name: (*name).to_owned(),
+                                kind: Some(kind.to_owned()),
+                                ..RawEntity::default()
+                            });
+                        }
+                    }
+                    (None, [name, rest @ ..]) => reply.entities.push(RawEntity {
+                        name: (*name).to_owned(),
+                        kind: rest.first().map(|kind| (*kind).to_owned()),
+                        description: rest.get(1).map(|text| (*text).to_owned()),
+                        ..RawEntity::default()
+                    }),
+                    _ => unread(item, reply),
+                }
+            }
+            Value::Null => {}
+            _ => unread(item, reply),
+        }
+    }
+    for (_, item) in items(relations) {
+        match item {
+            Value::Object(map) => match relation_of(map) {
+                Some(relation) => reply.relations.push(relation),
+                None => unread(item, reply),
+            },
+            Value::Array(parts) => match parts.as_slice() {
+                [
+                    Value::String(source),
+                    Value::String(kind),
+                    Value::String(target),
+                    ..,
+                ] => {
+                    reply.relations.push(RawRelation {
+                        source: source.clone(),
+                        kind: kind.clone(),
+                        target: target.clone(),
+                        ..RawRelation::default()
+                    });
+                }
+                _ => unread(item, reply),
+            },
+            Value::Null => {}
+            _ => unread(item, reply),
+        }
+    }
+    true
+}
+
+fn unread(item: &Value, reply: &mut RawReply) {
+    reply.unread.push(item.to_string());
+}
+
+/// The items of a list, or of an object that holds them by name.
+fn items(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
+    match value {
+        Some(Value::Array(items)) => items.iter().map(|item| (None, item)).collect(),
+        Some(Value::Object(map)) => map
+            .iter()
+            .map(|(key, item)| (Some(key.as_str()), item))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The first of these fields that is there, whatever its case.
+fn field<'a>(map: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
+    names.iter().find_map(|name| {
+        map.get(*name).or_else(|| {
+            map.iter()
+                .find(|(key, _)| key.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value)
+        })
+    })
+}
+
+/// A field as text: numbers too, and the name of an object.
+fn text(map: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let text = match field(map, names)? {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Object(inner) => return text(inner, &["name", "id", "label", "text"]),
+        Value::Array(parts) => parts.iter().find_map(Value::as_str)?.to_owned(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn entity_of(map: &Map<String, Value>, key: Option<&str>) -> Option<RawEntity> {
+    let mut properties = properties_of(map);
+    let id = text(map, &["id", "entity_id", "node_id", "index"]);
+    let named = text(
+        map,
+        &["name", "entity_name", "entity", "title", "text", "value"],
+    )
+    .or_else(|| text(&properties, &["name", "title", "label"]))
+    .or_else(|| key.map(str::to_owned));
+    // In some formats the id is the name.
+    let name = named.or_else(|| {
+        id.clone()
+            .filter(|id| id.chars().any(|c| !c.is_ascii_digit()))
+    })?;
+    if properties.get("name").and_then(Value::as_str) == Some(name.as_str()) {
+        properties.shift_remove("name");
+    }
+    let aliases = match field(
+        map,
+        &["aliases", "alias", "alternative_names", "also_known_as"],
+    ) {
+        Some(Value::Array(items)) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        Some(Value::String(text)) if !text.trim().is_empty() => vec![text.clone()],
+        _ => Vec::new(),
+    };
+    Some(RawEntity {
+        id,
+        name,
+        kind: text(
+            map,
+            &[
+                "type",
+                "entity_type",
+                "label",
+                "labels",
+                "category",
+                "kind",
+                "class",
+            ],
+        ),
+        aliases,
+        description: text(
+            map,
+            &["description", "desc", "summary", "entity_description"],
+        ),
+        properties,
+    })
+}
+
+fn relation_of(map: &Map<String, Value>) -> Option<RawRelation> {
+    let source = text(
+        map,
+        &[
+            "source",
+            "from",
+            "subject",
+            "head",
+            "source_entity",
+            "src",
+            "start_node_id",
+            "start",
+            "source_id",
+            "entity1",
+            "s",
+        ],
+    )?;
+    let target = text(
+        map,
+        &[
+            "target",
+            "to",
+            "object",
+            "tail",
+            "target_entity",
+            "tgt",
+            "dst",
+            "end_node_id",
+            "end",
+            "target_id",
+            "entity2",
+            "o",
+        ],
+    )?;
+    let fact = text(
+        map,
+        &[
+            "fact",
+            "description",
+            "desc",
+            "sentence",
+            "relationship_description",
+        ],
+    );
+    let kind = text(
+        map,
+        &[
+            "type",
+            "relation",
+            "relation_type",
+            "predicate",
+            "relationship",
+            "label",
+            "rel",
+            "keywords",
+            "p",
+        ],
+    );
+    Some(RawRelation {
+        source,
+        target,
+        // A tie without a type is still a tie.
+        kind: kind.unwrap_or_else(|| "RELATED_TO".to_owned()),
+        fact,
+        quote: text(map, &["quote", "evidence", "citation", "supporting_text"]),
+        status: text(map, &["status", "modality", "certainty"]),
+        valid_from: text(
+            map,
+            &["valid_from", "valid_at", "start_date", "since", "date"],
+        ),
+        valid_to: text(map, &["valid_to", "invalid_at", "end_date", "until"]),
+        properties: properties_of(map),
+    })
+}
+
+/// The properties of an item. Written as a string that holds a dictionary, they are read from it.
+fn properties_of(map: &Map<String, Value>) -> Map<String, Value> {
+    match field(map, &["properties", "attributes", "props"]) {
+        Some(Value::Object(inner)) => {
+            let mut inner = inner.clone();
+            inner.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+            inner
+        }
+        Some(Value::String(text)) if text.trim_start().starts_with('{') => {
+            match lenient_json::parse(text.trim_start()) {
+                Some(read) => match read.value {
+                    Value::Object(inner) => inner,
+                    _ => Map::new(),
+                },
+                None => Map::new(),
+            }
+        }
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(reply: &RawReply) -> Vec<&str> {
+        reply
+            .entities
+            .iter()
+            .map(|entity| entity.name.as_str())
+            .collect()
+    }
+
+    fn ties(reply: &RawReply) -> Vec<String> {
+        reply
+            .relations
+            .iter()
+            .map(|tie| format!("{} {} {}", tie.source, tie.kind, tie.target))
+            .collect()
+    }
+
+    #[test]
+    fn one_answer_in_many_forms() {
+        let answer = r#"{"entities":[{"name":"Ana","type":"Person"},{"name":"Bea"}],"relations":[{"source":"Ana","target":"Bea","type":"KNOWS"}]}"#;
+        let check = |text: &str| {
+            let reply = read_reply(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(names(&reply), ["Ana", "Bea"], "{text}");
+            assert_eq!(ties(&reply), ["Ana KNOWS Bea"], "{text}");
+        };
+        check(answer);
+        check(&format!("```json\n{answer}\n```"));
+        check(&format!(
+            "Here is what I found:\n\n{answer}\n\nI hope [this] helps {{you}}!"
+        ));
+        check(&format!(
+            "<think>maybe {{\"entities\":[{{\"name\":\"X\"}}]}}</think>{answer}"
+        ));
+        check(&format!("so {{it}} goes</think>\n{answer}"));
+        check(&format!("[{answer}]"));
+        check(&format!("{{\"result\": {answer}}}"));
+        check(&answer.replace("]}", "],}"));
+        check(
+            r#"{"nodes":[{"id":"Ana","label":"Person"},{"id":"Bea"}],"edges":[["Ana","KNOWS","Bea"]]}"#,
+        );
+        check(
+            r#"{"entities":["Ana","Bea"],"triples":[{"subject":"Ana","predicate":"KNOWS","object":"Bea"}]}"#,
+        );
+        check(
+            r#"{"Entities":[["Ana","Person"],["Bea","Person"]],"Relationships":[{"from":{"name":"Ana"},"to":"Bea","relation":"KNOWS"}]}"#,
+        );
+        check(&answer[..answer.len() - 2]);
+    }
+
+    #[test]
+    fn properties_as_a_quoted_pseudo_dictionary() {
+        let text = r#"{"nodes":[{"id":"0","label":"Person","properties":"{'name': 'Ana Prado', 'note': 'said \"yes\"'}"}],"relationships":[]}"#;
+        let reply = read_reply(text).unwrap();
+        assert_eq!(reply.entities[0].name, "Ana Prado");
+        assert_eq!(reply.entities[0].properties["note"], json!("said \"yes\""));
+        assert_eq!(reply.entities[0].kind.as_deref(), Some("Person"));
+    }
+
+    #[test]
+    fn arrays_and_words_where_an_object_was_expected() {
+        let reply = read_reply(r#"[{"nodes":[{"id":"A"}],"relationships":[]}]"#).unwrap();
+        assert_eq!(names(&reply), ["A"]);
+        let reply = read_reply(r#"[{"source":"A","type":"USES","target":"B"}]"#).unwrap();
+        assert_eq!(ties(&reply), ["A USES B"]);
+        let reply = read_reply("\"none\"").unwrap();
+        assert!(reply.is_empty());
+        assert_eq!(reply.oddities, ["a word instead of JSON"]);
+    }
+
+    #[test]
+    fn what_is_no_answer_says_so() {
+        let check = |text: &str, expected: Unreadable| {
+            assert_eq!(read_reply(text).unwrap_err(), expected, "{text}");
+        };
+        check("", Unreadable::Empty);
+        check("  \n", Unreadable::Empty);
+        check("<think>I should", Unreadable::OnlyThoughts);
+        check("<think>a</think>  ", Unreadable::OnlyThoughts);
+        check("Let me analyse the text…", Unreadable::NoJson);
+        check(
+            r#"I am sorry, I cannot do that. {"broken": [1, 2"#,
+            Unreadable::OtherJson,
+        );
+        check(r#"{"answer": 42}"#, Unreadable::OtherJson);
+    }
+
+    #[test]
+    fn an_empty_answer_is_an_answer() {
+        for text in [
+            r#"{"entities":[],"relations":[]}"#,
+            r#"{"entities":[]}"#,
+            r#"{"entities":null}"#,
+            "[]",
+        ] {
+            assert!(read_reply(text).unwrap().is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_item_of_no_known_form_costs_only_itself() {
+        let reply = read_reply(
+            r#"{"entities":[{"name":"A"},7,{"x":1}],"relations":[["a","b"],["a","b","c"]]}"#,
+        )
+        .unwrap();
+        assert_eq!(names(&reply), ["A"]);
+        assert_eq!(ties(&reply), ["a b c"]);
+        assert_eq!(reply.unread.len(), 3);
+    }
+
+    #[test]
+    fn nested_properties_come_back_as_they_came() {
+        let profile = json!({"profile":{"title":"stream","tags":["a",{"k":1}]},"year":2011});
+        let text = json!({"entities":[{"name":"Kafka","attributes":profile}]}).to_string();
+        assert_eq!(
+            Value::Object(read_reply(&text).unwrap().entities[0].properties.clone()),
+            profile
+        );
+    }
+}

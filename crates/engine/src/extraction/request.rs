@@ -1,0 +1,184 @@
+//! The request about a passage.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::passage::Passage;
+use super::prompt::Prompts;
+use super::schema::Schema;
+use crate::language_model::{ChatRequest, Message, Role};
+
+/// Names that are offered as candidates at most.
+const CANDIDATES: usize = 24;
+
+/// What a request says besides the passage itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Title of the document.
+    pub title: &'a str,
+    /// The day the document speaks from, as it states it.
+    pub date: Option<&'a str>,
+    /// Names that were found in the passage without a model.
+    pub candidates: &'a [String],
+}
+
+/// Makes requests that differ in nothing but the passage.
+#[derive(Debug, Clone)]
+pub struct Requests {
+    prompts: Prompts,
+    system: String,
+    reply_schema: Value,
+    max_output_tokens: u32,
+}
+
+impl Requests {
+    /// `language`: of descriptions; `None`: the passage's own.
+    pub fn new(
+        prompts: Prompts,
+        schema: &Schema,
+        language: Option<&str>,
+        max_output_tokens: u32,
+    ) -> Self {
+        let language = language.map_or_else(
+            || "in the language of the passage".to_owned(),
+            |language| format!("in {language}"),
+        );
+        let listed = schema.as_prompt();
+        let system = prompts
+            .extract
+            .fill(&[("schema", &listed), ("language", &language)]);
+        Self {
+            prompts,
+            system,
+            reply_schema: reply_schema(schema),
+            max_output_tokens,
+        }
+    }
+
+    /// Asks for what a passage says.
+    pub fn extract(&self, subject: &Subject<'_>, passage: &Passage) -> ChatRequest {
+        let mut context = String::new();
+        let headings = passage.heading_path().join(" > ");
+        if !subject.title.is_empty() {
+            let _ = write!(context, "Document: {}", one_line(subject.title));
+            if let Some(date) = subject.date {
+                let _ = write!(context, " ({})", one_line(date));
+            }
+            context.push('\n');
+        }
+        if !headings.is_empty() && headings != subject.title {
+            let _ = writeln!(context, "Section: {}", one_line(&headings));
+        }
+        let mut candidates = String::new();
+        if !subject.candidates.is_empty() {
+            let shown = subject.candidates.iter().take(CANDIDATES);
+            let names: Vec<String> = shown.map(|name| one_line(name)).collect();
+            let _ = writeln!(candidates, "Names seen in it: {}", names.join("; "));
+        }
+        let user = self.prompts.passage.fill(&[
+            ("context", &context),
+            ("candidates", &candidates),
+            ("text", &passage.text),
+        ]);
+        self.request(vec![
+            message(Role::System, &self.system),
+            message(Role::User, &user),
+        ])
+    }
+
+    /// Asks for what the first reply missed.
+    pub fn again(&self, first: &ChatRequest, reply: &str) -> ChatRequest {
+        let again = self.prompts.again.fill(&[]);
+        self.follow_up(first, reply, &again)
+    }
+
+    /// Asks for a reply that can be read. A reply that was cut gets twice the room.
+    pub fn repair(
+        &self,
+        first: &ChatRequest,
+        reply: &str,
+        reason: &str,
+        is_truncated: bool,
+    ) -> ChatRequest {
+        let words = self.prompts.repair.fill(&[("reason", reason)]);
+        // A model that loses itself in a long answer is not shown all of it again.
+        let shown: String = reply.chars().take(2000).collect();
+        let mut request = self.follow_up(first, &shown, &words);
+        if is_truncated {
+            request.max_output_tokens *= 2;
+        }
+        request
+    }
+
+    fn follow_up(&self, first: &ChatRequest, reply: &str, words: &str) -> ChatRequest {
+        let mut messages = first.messages.clone();
+        let said = if reply.trim().is_empty() {
+            "(nothing)"
+        } else {
+            reply
+        };
+        messages.push(message(Role::Assistant, said));
+        messages.push(message(Role::User, words));
+        self.request(messages)
+    }
+
+    fn request(&self, messages: Vec<Message>) -> ChatRequest {
+        ChatRequest {
+            messages,
+            max_output_tokens: self.max_output_tokens,
+            temperature: 0.0,
+            reply_schema: Some(self.reply_schema.clone()),
+        }
+    }
+}
+
+fn message(role: Role, text: &str) -> Message {
+    Message {
+        role,
+        text: text.to_owned(),
+    }
+}
+
+/// Titles and names may hold line breaks that would look like lines of the prompt.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The form of a reply, for providers that can hold a model to one.
+pub fn reply_schema(schema: &Schema) -> Value {
+    let text = json!({ "type": "string" });
+    let mut entity_type = text.clone();
+    if !schema.entity.is_empty() {
+        entity_type["enum"] = schema.entity.keys().cloned().collect();
+    }
+    let mut relation_type = text.clone();
+    if !schema.relation.is_empty() {
+        relation_type["enum"] = schema.relation.keys().cloned().collect();
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            "entities": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "name": text, "type": entity_type, "description": text,
+                    "aliases": { "type": "array", "items": text },
+                    "properties": { "type": "object" },
+                },
+                "required": ["name", "type"],
+            } },
+            "relations": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "source": text, "target": text, "type": relation_type, "fact": text, "quote": text,
+                    "status": { "type": "string", "enum": ["stated", "implied"] },
+                    "valid_from": text, "valid_to": text,
+                    "properties": { "type": "object" },
+                },
+                "required": ["source", "target", "type", "quote"],
+            } },
+        },
+        "required": ["entities", "relations"],
+    })
+}

@@ -1,0 +1,58 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::prompt::Prompts;
+use super::request::Requests;
+use super::schema::Schema;
+use crate::{Error, Result};
+
+/// How passages are made and asked about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExtractionSettings {
+    pub schema: Schema,
+    /// Prompts of the user's own, by file name.
+    pub prompts: BTreeMap<String, String>,
+    /// Language of descriptions; `None`: the passage's own.
+    pub language: Option<String>,
+    /// Neighbouring chunks are joined up to this many tokens.
+    pub passage_tokens: usize,
+    /// Room for a reply.
+    pub max_output_tokens: u32,
+    /// Ask once more for what the first reply missed.
+    pub second_pass: bool,
+}
+
+impl Default for ExtractionSettings {
+    fn default() -> Self {
+        Self {
+            schema: Schema::default(),
+            prompts: BTreeMap::new(),
+            language: None,
+            passage_tokens: 800,
+            max_output_tokens: 4096,
+            second_pass: false,
+        }
+    }
+}
+
+impl ExtractionSettings {
+    /// What makes the requests.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: a prompt or the schema cannot be used; the message names file and line.
+    pub fn requests(&self) -> Result<Requests> {
+        let errors = self.schema.check().errors;
+        if !errors.is_empty() {
+            return Err(Error::Usage(format!("the schema: {}", errors.join("; "))));
+        }
+        let prompts = Prompts::new(&self.prompts).map_err(Error::Usage)?;
+        Ok(Requests::new(
+            prompts,
+            &self.schema,
+            self.language.as_deref(),
+            self.max_output_tokens,
+        ))
+    }
+}

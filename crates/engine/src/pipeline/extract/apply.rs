@@ -1,0 +1,422 @@
+//! Rows that follow from the replies, written by difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::call::Called;
+use super::gather::{Gathered, GatheredRelation, aside};
+use super::plan::{Derived, Plan};
+use crate::Result;
+use crate::extraction::{Extraction, RawReply, check_reply};
+use crate::memory::{buried_fact, settle};
+use crate::pipeline::{Changes, Scope, names};
+use crate::replies::ReplyCache;
+use crate::storage::{self, Buried, EvidenceRow, Fact, NamespaceId, Origin, TYPE_EVIDENCE};
+use crate::text::{fold, squash};
+use crate::types::{
+    Alias, AliasSource, EntityId, EntityKind, ExtractReport, ItemFailure, Progress, RelationId,
+    RelationTypeId, Timestamp,
+};
+
+/// Characters of a reply that a quarantined passage shows.
+const SHOWN_REPLY: usize = 2_000;
+/// Names that change hands one by one; for more, all passages are matched anew.
+const FEW_FORMS: usize = 200;
+
+/// What the stored replies say of every passage of a plan.
+pub(crate) struct Read {
+    /// By position in the plan; `None` where there is no usable reply.
+    found: Vec<Option<Extraction>>,
+}
+
+impl Read {
+    /// Reads and checks the stored replies. Nobody may hold the store.
+    pub(crate) fn new(plan: &Plan, replies: &ReplyCache<'_>) -> Result<Self> {
+        let mut raw: Vec<Option<RawReply>> = Vec::with_capacity(plan.items.len());
+        for item in &plan.items {
+            raw.push(match plan.derive(replies, item)? {
+                Derived::Read { reply, .. } => Some(*reply),
+                _ => None,
+            });
+        }
+        let schema = &plan.settings().schema;
+        let found = raw
+            .into_par_iter()
+            .zip(&plan.items)
+            .map(|(raw, item)| Some(check_reply(raw?, &item.passage.text, schema)))
+            .collect();
+        Ok(Self { found })
+    }
+
+    /// Positions without a usable reply, but for those that the user wants no more of.
+    pub(crate) fn missing(&self, plan: &Plan) -> Vec<usize> {
+        (0..self.found.len())
+            .filter(|&at| self.found[at].is_none() && !plan.is_dropped(&plan.items[at]))
+            .collect()
+    }
+}
+
+/// Makes the rows of extraction what the replies say. `called` is what a run just did; without it, what
+/// was put aside before stays so while it has no reply.
+pub(crate) fn apply(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    plan: &Plan,
+    read: Read,
+    called: Option<&Called>,
+    progress: &dyn Progress,
+    report: &mut ExtractReport,
+) -> Result<()> {
+    let schema = &plan.settings().schema;
+    let mut gathered = Gathered::default();
+    let mut missing = Vec::new();
+    for (at, found) in read.found.into_iter().enumerate() {
+        match found {
+            Some(found) => gathered.add(&plan.items[at], found, schema),
+            None => missing.push(at),
+        }
+    }
+    report.passages = plan.items.len();
+    report.items_rejected = gathered.asides.len();
+    report.warnings.append(&mut gathered.warnings);
+    leave_out_buried(scope, &mut gathered)?;
+    report.entities = gathered.entities.len();
+    report.relations = gathered.relations.len();
+    put_passages_aside(scope, plan, &missing, called, &mut gathered, report)?;
+    storage::save_quarantine(
+        scope.connection,
+        scope.namespace,
+        &gathered.asides,
+        scope.now,
+    )?;
+
+    let entities = save_entities(scope, changes, &gathered, report)?;
+    save_types(scope, &gathered, &entities)?;
+    let subjects = save_relations(scope, changes, &gathered, &entities, report)?;
+    for (source, kind) in subjects {
+        let settled = settle(scope.connection, source, kind, scope.now)?;
+        for (one, other) in settled.conflicts {
+            let fact = |id| storage::fact_sentence(scope.connection, id);
+            report.warnings.push(format!(
+                "{:?} and {:?} begin at the same moment; neither ends the other",
+                fact(one)?,
+                fact(other)?
+            ));
+        }
+    }
+    retire(scope, changes, &entities, report)?;
+    if changes.forms.len() > FEW_FORMS {
+        changes.forms.clear();
+        changes.owner_forms.clear();
+        names::rebuild(scope, changes, progress)
+    } else {
+        names::update(scope, changes)
+    }
+}
+
+/// What was forgotten or rejected does not come back, whatever a model says.
+fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered) -> Result<()> {
+    let is_buried =
+        |kind, parts: &[&str]| storage::is_buried(scope.connection, scope.namespace, kind, parts);
+    let mut gone = BTreeSet::new();
+    for key in gathered.entities.keys() {
+        if is_buried(Buried::Entity, &[key])? {
+            gone.insert(key.clone());
+        }
+    }
+    gathered.entities.retain(|key, _| !gone.contains(key));
+    let mut buried = Vec::new();
+    for ((source, target, _, from, to), relation) in &gathered.relations {
+        let parts = buried_fact(
+            source,
+            &relation.kind,
+            target,
+            from.map(Timestamp),
+            to.map(Timestamp),
+        );
+        let parts = parts.each_ref().map(String::as_str);
+        if gone.contains(source) || gone.contains(target) || is_buried(Buried::Fact, &parts)? {
+            buried.push((
+                source.clone(),
+                target.clone(),
+                storage::relation_key(&relation.kind),
+                *from,
+                *to,
+            ));
+        }
+    }
+    for key in buried {
+        gathered.relations.remove(&key);
+    }
+    Ok(())
+}
+
+fn put_passages_aside(
+    scope: &Scope<'_>,
+    plan: &Plan,
+    missing: &[usize],
+    called: Option<&Called>,
+    gathered: &mut Gathered,
+    report: &mut ExtractReport,
+) -> Result<()> {
+    // What an earlier run put aside stays so until it has a reply.
+    let known = storage::quarantine(scope.connection, scope.namespace)?;
+    let mut failed: BTreeMap<(&str, usize), (&str, &str)> = known
+        .iter()
+        .filter(|row| row.kind == "passage")
+        .map(|row| {
+            (
+                (row.uri.as_str(), row.start),
+                (row.reason.as_str(), row.item.as_str()),
+            )
+        })
+        .collect();
+    for failure in called.iter().flat_map(|called| &called.failed) {
+        let row = failed
+            .entry((&failure.uri, failure.start))
+            .or_insert(("", &failure.text));
+        row.0 = &failure.reason;
+    }
+    for &at in missing {
+        let item = &plan.items[at];
+        let start = item.passage.parts[0].0.start;
+        if let Some((reason, text)) = failed.get(&(item.uri.as_str(), start)) {
+            let shown = text.chars().take(SHOWN_REPLY).collect();
+            gathered
+                .asides
+                .push(aside(item, "passage", shown, (*reason).to_owned()));
+        }
+    }
+    for failure in called.iter().flat_map(|called| &called.failed) {
+        let item = plan
+            .items
+            .iter()
+            .find(|item| item.uri == failure.uri && item.passage.parts[0].0.start == failure.start);
+        report.failed.push(ItemFailure {
+            uri: failure.uri.clone(),
+            line: match item {
+                Some(item) => storage::line_of_chunk(scope.connection, item.passage.parts[0].0.id)?,
+                None => 0,
+            },
+            reason: failure.reason.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Entities and their names. Returns row ids by key.
+fn save_entities(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    gathered: &Gathered,
+    report: &mut ExtractReport,
+) -> Result<BTreeMap<String, EntityId>> {
+    let connection = scope.connection;
+    let namespace = (scope.namespace, scope.namespace_name);
+    let mut ids = BTreeMap::new();
+    let mut wanted: BTreeMap<(EntityId, String), Alias> = BTreeMap::new();
+    for (key, entity) in &gathered.entities {
+        let shown = entity.shown();
+        let (id, is_new) = storage::ensure_entity(
+            connection,
+            namespace,
+            EntityKind::Concept,
+            key,
+            shown,
+            scope.now,
+        )?;
+        report.entities_added += usize::from(is_new);
+        let mut is_touched = is_new;
+        let stated = storage::aliases_of_entity(connection, id)?
+            .iter()
+            .any(|alias| alias.source == AliasSource::Stated);
+        // A name that was given directly is shown as it was given.
+        if !stated {
+            storage::rename_entity(connection, id, shown)?;
+        }
+        is_touched |= storage::save_extracted(
+            connection,
+            id,
+            entity.description().as_deref(),
+            entity.properties().as_ref(),
+        )?;
+        if is_touched {
+            changes.touched_entities.insert(id);
+        }
+        // The shown spelling first: of equal forms it is the one that is kept.
+        let spellings = [shown].into_iter();
+        let others = entity.spellings.keys().chain(&entity.aliases);
+        for written in spellings.chain(others.map(String::as_str)) {
+            let folded = fold(written);
+            if !folded.is_empty() {
+                wanted.entry((id, folded.clone())).or_insert_with(|| Alias {
+                    written: written.to_owned(),
+                    squashed: squash(written),
+                    folded,
+                    entity: id,
+                    source: AliasSource::Extracted,
+                });
+            }
+        }
+        ids.insert(key.clone(), id);
+    }
+    for alias in storage::extracted_aliases(connection, scope.namespace)? {
+        let slot = (alias.entity, alias.folded.clone());
+        if wanted.get(&slot) == Some(&alias) {
+            wanted.remove(&slot);
+        } else if !wanted.contains_key(&slot) {
+            storage::delete_alias(connection, scope.namespace, &alias)?;
+            changes.change_owner(&alias.folded);
+        }
+    }
+    for alias in wanted.into_values() {
+        storage::insert_alias(connection, scope.namespace, &alias)?;
+        changes.change_owner(&alias.folded);
+    }
+    Ok(ids)
+}
+
+fn save_types(
+    scope: &Scope<'_>,
+    gathered: &Gathered,
+    entities: &BTreeMap<String, EntityId>,
+) -> Result<()> {
+    let mut wanted: BTreeSet<(EntityId, &str, &str)> = BTreeSet::new();
+    for (key, entity) in &gathered.entities {
+        for (kind, uri) in &entity.kinds {
+            wanted.insert((entities[key], kind, uri));
+        }
+    }
+    let known = storage::extracted_types(scope.connection, scope.namespace)?;
+    for (entity, kind, uri) in &known {
+        if !wanted.remove(&(*entity, kind.as_str(), uri.as_str())) {
+            let evidence = format!("{TYPE_EVIDENCE}{uri}");
+            storage::delete_type(scope.connection, *entity, kind, &evidence)?;
+        }
+    }
+    for (entity, kind, uri) in wanted {
+        let evidence = format!("{TYPE_EVIDENCE}{uri}");
+        storage::add_type(scope.connection, entity, kind, &evidence)?;
+    }
+    Ok(())
+}
+
+type RowKey = (EntityId, EntityId, RelationTypeId, Option<i64>, Option<i64>);
+
+/// Relations and their evidence. Returns the subjects whose exclusive facts may end one another anew.
+fn save_relations(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    gathered: &Gathered,
+    entities: &BTreeMap<String, EntityId>,
+    report: &mut ExtractReport,
+) -> Result<BTreeSet<(EntityId, RelationTypeId)>> {
+    let connection = scope.connection;
+    let mut wanted: BTreeMap<RowKey, &GatheredRelation> = BTreeMap::new();
+    for ((source, target, key, from, to), relation) in &gathered.relations {
+        let kind = storage::relation_type_id(connection, scope.namespace, key, &relation.kind)?;
+        wanted.insert(
+            (entities[source], entities[target], kind, *from, *to),
+            relation,
+        );
+    }
+    let mut subjects = BTreeSet::new();
+    for row in storage::extracted_relations(connection, scope.namespace)? {
+        let slot = (row.source, row.target, row.kind, row.from, row.to);
+        let Some(relation) = wanted.remove(&slot) else {
+            storage::retract_extracted(connection, row.id, scope.now)?;
+            report.relations_closed += 1;
+            changes.touch_relation(row.id);
+            subjects.insert((row.source, row.kind));
+            continue;
+        };
+        let properties = properties(relation);
+        let weight = relation.passages.len() as f64;
+        let is_equal = row.fact == relation.fact
+            && row.properties == properties
+            && row.weight.to_bits() == weight.to_bits()
+            && row.confidence.to_bits() == relation.confidence.to_bits()
+            && row.exclusive == relation.exclusive;
+        if !is_equal {
+            set_values(scope, row.id, relation)?;
+            changes.touch_relation(row.id);
+            subjects.insert((row.source, row.kind));
+        }
+        let evidence: Vec<EvidenceRow> = relation.evidence.values().cloned().collect();
+        if storage::current_evidence(connection, row.id)? != evidence {
+            storage::save_evidence(connection, row.id, &evidence, false)?;
+        }
+    }
+    for ((source, target, kind, ..), relation) in wanted {
+        let end = |end: &Option<(Timestamp, String)>| {
+            end.as_ref().map(|(at, written)| (*at, written.clone()))
+        };
+        let (from, to) = (end(&relation.from), end(&relation.to));
+        let fact = Fact {
+            source,
+            target,
+            kind,
+            from: from.as_ref().map(|(at, written)| (*at, written.as_str())),
+            to: to.as_ref().map(|(at, written)| (*at, written.as_str())),
+            sentence: relation.fact.as_deref(),
+            exclusive: relation.exclusive,
+            observed_at: None,
+            origin: Origin::Llm,
+        };
+        let (id, _) =
+            storage::ensure_fact(connection, NamespaceId(scope.namespace), &fact, scope.now)?;
+        set_values(scope, id, relation)?;
+        let evidence: Vec<EvidenceRow> = relation.evidence.values().cloned().collect();
+        storage::save_evidence(connection, id, &evidence, true)?;
+        report.relations_added += 1;
+        changes.touch_relation(id);
+        subjects.insert((source, kind));
+    }
+    Ok(subjects)
+}
+
+fn set_values(scope: &Scope<'_>, id: RelationId, relation: &GatheredRelation) -> Result<()> {
+    storage::update_extracted(
+        scope.connection,
+        id,
+        relation.fact.as_deref(),
+        properties(relation).as_deref(),
+        relation.passages.len() as f64,
+        relation.confidence,
+        relation.exclusive,
+    )
+}
+
+fn properties(relation: &GatheredRelation) -> Option<String> {
+    (!relation.properties.is_empty())
+        .then(|| Value::Object(relation.properties.clone()).to_string())
+}
+
+/// Closes concepts that no passage names any more and nothing else holds.
+fn retire(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    entities: &BTreeMap<String, EntityId>,
+    report: &mut ExtractReport,
+) -> Result<()> {
+    let connection = scope.connection;
+    let concepts = storage::entities_of_kind(connection, scope.namespace, EntityKind::Concept)?;
+    for (key, id) in concepts {
+        if entities.contains_key(&key) {
+            continue;
+        }
+        let was_described = storage::save_extracted(connection, id, None, None)?;
+        if storage::is_held_otherwise(connection, id)? {
+            if was_described {
+                changes.touched_entities.insert(id);
+            }
+            continue;
+        }
+        storage::retire_entity(connection, id, scope.now)?;
+        changes.touched_entities.insert(id);
+        report.entities_removed += 1;
+    }
+    Ok(())
+}

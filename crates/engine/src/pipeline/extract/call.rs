@@ -1,0 +1,210 @@
+//! Asks a model about every passage that has no usable reply yet.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::STEP;
+use super::plan::{Derived, Looked, Plan};
+use crate::language_model::{ChatModel, ChatRequest, ModelErrorKind};
+use crate::replies::{CachedModel, ReplyCache};
+use crate::types::{Progress, Stage};
+use crate::{Error, Result};
+
+/// Failures one after the other, without a success between them, that no later call would mend: a wrong
+/// key, an unknown model.
+const HOPELESS: usize = 5;
+/// How often claims are renewed.
+const RENEW_EVERY: Duration = Duration::from_secs(4);
+/// Pause before a passage that another process is asking about is looked at again.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// What became of the calls.
+#[derive(Debug, Default)]
+pub(crate) struct Called {
+    /// Usable replies that are new.
+    pub(crate) extracted: usize,
+    pub(crate) repaired: usize,
+    /// In the order of documents and places.
+    pub(crate) failed: Vec<FailedPassage>,
+    /// Passages that were not asked about.
+    pub(crate) left: usize,
+    /// Why not.
+    pub(crate) stopped: Option<Error>,
+}
+
+/// A passage without a usable reply.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FailedPassage {
+    pub(crate) uri: String,
+    /// Its first byte in the document.
+    pub(crate) start: usize,
+    pub(crate) reason: String,
+    /// What the model said.
+    pub(crate) text: String,
+}
+
+struct Work {
+    queue: VecDeque<usize>,
+    called: Called,
+    hopeless: usize,
+    busy: usize,
+}
+
+/// Asks about `wanted`, positions in the plan. Every reply is stored as it arrives, so whatever ends this
+/// early costs nothing that was paid for.
+pub(crate) fn call_all(
+    plan: &Plan,
+    wanted: Vec<usize>,
+    model: &dyn ChatModel,
+    replies: &ReplyCache<'_>,
+    progress: &dyn Progress,
+) -> Result<Called> {
+    progress.stage(Stage::Extract, wanted.len());
+    let threads = model.concurrency().clamp(1, wanted.len().max(1));
+    let cached = CachedModel::new(model, replies, STEP);
+    let work = Mutex::new(Work {
+        queue: wanted.into(),
+        called: Called::default(),
+        hopeless: 0,
+        busy: 0,
+    });
+    let is_over = AtomicBool::new(false);
+    let (gate, bell) = (Mutex::new(()), Condvar::new());
+    std::thread::scope(|scope| -> Result<()> {
+        let beat = scope.spawn(|| -> Result<()> {
+            let mut guard = lock(&gate);
+            while !is_over.load(Ordering::SeqCst) {
+                guard = bell
+                    .wait_timeout(guard, RENEW_EVERY)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
+                if !is_over.load(Ordering::SeqCst) {
+                    replies.renew()?;
+                }
+            }
+            Ok(())
+        });
+        let workers: Vec<_> = (0..threads)
+            .map(|_| scope.spawn(|| run(plan, &work, &cached, progress)))
+            .collect();
+        let mut outcome = Ok(());
+        for worker in workers {
+            let result = worker.join().expect("a worker does not panic");
+            outcome = outcome.and(result);
+        }
+        is_over.store(true, Ordering::SeqCst);
+        drop(lock(&gate));
+        bell.notify_all();
+        outcome.and(beat.join().expect("the renewing thread does not panic"))
+    })?;
+    let mut called = work
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .called;
+    called.failed.sort_unstable();
+    Ok(called)
+}
+
+fn run(
+    plan: &Plan,
+    work: &Mutex<Work>,
+    cached: &CachedModel<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    loop {
+        let position = {
+            let mut work = lock(work);
+            if progress.interrupted() && work.called.stopped.is_none() {
+                work.called.stopped = Some(Error::Interrupted);
+            }
+            if work.called.stopped.is_some() {
+                work.called.left += work.queue.len();
+                work.queue.clear();
+            }
+            match work.queue.pop_front() {
+                Some(position) => position,
+                None => return Ok(()),
+            }
+        };
+        one(plan, position, work, cached, progress)?;
+    }
+}
+
+/// Asks about one passage. Only a failure of the store ends the run.
+fn one(
+    plan: &Plan,
+    position: usize,
+    work: &Mutex<Work>,
+    cached: &CachedModel<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let item = &plan.items[position];
+    let look = |request: &ChatRequest| -> Result<Looked> {
+        let found = cached.try_ask(request, Some(&item.uri), &mut |_| {})?;
+        Ok(found.map_or(Looked::Busy, Looked::Found))
+    };
+    let failed = |reason: String, text: String| FailedPassage {
+        uri: item.uri.clone(),
+        start: item.passage.parts[0].0.start,
+        reason,
+        text,
+    };
+    let derived = plan.follow(item, &look);
+    let mut rejected = Vec::new();
+    {
+        let mut work = lock(work);
+        match derived {
+            Ok(Derived::Busy | Derived::Missing) => {
+                work.queue.push_back(position);
+                work.busy += 1;
+                let is_all_busy = work.busy > work.queue.len();
+                drop(work);
+                if is_all_busy {
+                    std::thread::sleep(BUSY_PAUSE);
+                }
+                return Ok(());
+            }
+            Ok(Derived::Read { is_repaired, .. }) => {
+                work.called.extracted += 1;
+                work.called.repaired += usize::from(is_repaired);
+                work.hopeless = 0;
+            }
+            Ok(Derived::Unreadable {
+                reason,
+                text,
+                replies,
+            }) => {
+                rejected.extend(replies.into_iter().map(|id| (id, reason.clone())));
+                work.called.failed.push(failed(reason, text));
+            }
+            Err(Error::Model(error)) => {
+                let is_hopeless = error.kind == ModelErrorKind::Permanent;
+                work.hopeless = if is_hopeless { work.hopeless + 1 } else { 0 };
+                let reason = error.message.clone();
+                work.called.failed.push(failed(reason, String::new()));
+                if work.hopeless >= HOPELESS && work.called.extracted == 0 {
+                    work.called.stopped.get_or_insert(Error::Model(error));
+                }
+            }
+            Err(error @ Error::BudgetReached { .. }) => {
+                work.called.left += 1;
+                work.called.stopped.get_or_insert(error);
+            }
+            Err(error) => {
+                work.called.stopped.get_or_insert(Error::Interrupted);
+                return Err(error);
+            }
+        }
+    }
+    for (id, reason) in rejected {
+        cached.cache().reject(id, &reason)?;
+    }
+    progress.advance(1);
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

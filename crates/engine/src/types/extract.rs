@@ -1,0 +1,77 @@
+use serde::{Deserialize, Serialize};
+
+use super::{ItemFailure, Spent, Timestamp};
+
+/// What an extraction run did. Passages are what one call is about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExtractReport {
+    pub passages: usize,
+    /// Their replies were stored already.
+    pub known: usize,
+    /// Their replies are new and usable.
+    pub extracted: usize,
+    /// Could not be used, with the reason; the next run asks again.
+    pub failed: Vec<ItemFailure>,
+    /// Not asked for: the budget was used up, or the run was interrupted.
+    pub left: usize,
+    pub entities: usize,
+    pub relations: usize,
+    pub entities_added: usize,
+    pub entities_removed: usize,
+    pub relations_added: usize,
+    pub relations_closed: usize,
+    /// Items of usable replies that were not stored; `malha quarantine list` has them.
+    pub items_rejected: usize,
+    /// Replies that had to be asked for a second time because they could not be read.
+    pub repaired: usize,
+    pub warnings: Vec<String>,
+    pub spent: Spent,
+    pub budget_reached: bool,
+    pub elapsed_ms: u64,
+}
+
+/// What an extraction run would take, before anything is sent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExtractEstimate {
+    pub passages: usize,
+    /// Their replies are stored already.
+    pub known: usize,
+    pub calls: u64,
+    /// As the vocabulary cl100k counts them.
+    pub input_tokens: u64,
+    /// By what replies so far were long, or by a tenth of the passages' names.
+    pub output_tokens: u64,
+    /// `None` where the model has no price.
+    pub cost: Option<f64>,
+    /// By what calls so far took, at the model's concurrency; `None` before the first call.
+    pub seconds: Option<f64>,
+}
+
+/// A run as it was noted when it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    pub id: i64,
+    /// `index` or `extract`.
+    pub kind: String,
+    pub started_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+    /// What the run reported.
+    pub report: serde_json::Value,
+}
+
+/// Something put aside by extraction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarantineItem {
+    pub id: i64,
+    /// `passage`, `entity`, `relation` or `item`.
+    pub kind: String,
+    pub uri: String,
+    /// First byte of its passage in the document, and the line of that byte, from 1.
+    pub start: usize,
+    pub line: usize,
+    pub reason: String,
+    /// What the model said, or the start of it.
+    pub item: String,
+    /// The user wants no more of it.
+    pub dropped: bool,
+}

@@ -1,0 +1,490 @@
+//! Extraction end to end with a model that replays: what is stored follows from texts and replies alone,
+//! nothing is asked twice, and no failure costs more than itself.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use malha_engine::extraction::{EntityType, ExtractionSettings, RelationType, Schema};
+use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use malha_engine::types::{DocumentInput, ExtractReport, NeighborRequest, SpendingLimit};
+use malha_engine::{Engine, EngineConfig, Error, ExtractionRun};
+use serde_json::json;
+
+type Answer = Box<dyn Fn(&str, usize) -> Result<ChatReply, ModelErrorKind> + Send + Sync>;
+
+/// Answers by the passage; counts the calls about each.
+struct Replay {
+    answer: Answer,
+    calls: Mutex<BTreeMap<String, usize>>,
+    concurrency: usize,
+}
+
+impl Replay {
+    fn new(
+        answer: impl Fn(&str, usize) -> Result<ChatReply, ModelErrorKind> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            answer: Box::new(answer),
+            calls: Mutex::default(),
+            concurrency: 4,
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.calls.lock().unwrap().values().sum()
+    }
+}
+
+impl ChatModel for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
+    fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
+    fn complete(
+        &self,
+        request: &ChatRequest,
+        _on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        let user = &request.messages[1].text;
+        let passage = user.split_once("Passage:\n").unwrap().1;
+        let number = {
+            let mut calls = self.calls.lock().unwrap();
+            let count = calls.entry(passage.to_owned()).or_default();
+            *count += 1;
+            *count
+        };
+        (self.answer)(passage, number).map_err(|kind| ModelError {
+            kind,
+            model: "replay".to_owned(),
+            message: "out of order".to_owned(),
+        })
+    }
+}
+
+fn reply(text: impl ToString) -> Result<ChatReply, ModelErrorKind> {
+    Ok(ChatReply {
+        text: text.to_string(),
+        input_tokens: Some(10),
+        output_tokens: Some(5),
+        ..ChatReply::default()
+    })
+}
+
+/// `A knows B. C knows D.` as a model would put it.
+fn facts(passage: &str, _number: usize) -> Result<ChatReply, ModelErrorKind> {
+    let mut entities = Vec::new();
+    let mut relations = Vec::new();
+    for sentence in passage.split('.') {
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        if let [source, kind, target] = words[..] {
+            entities.push(json!({ "name": source, "type": "Person" }));
+            entities.push(json!({ "name": target, "type": "Person" }));
+            relations.push(json!({
+                "source": source, "target": target, "type": kind, "quote": sentence.trim(),
+            }));
+        }
+    }
+    reply(json!({ "entities": entities, "relations": relations }))
+}
+
+fn documents(texts: &[(&str, &str)]) -> Vec<DocumentInput> {
+    texts
+        .iter()
+        .map(|(uri, text)| DocumentInput {
+            uri: (*uri).to_owned(),
+            title: String::new(),
+            text: (*text).to_owned(),
+        })
+        .collect()
+}
+
+fn engine(texts: &[(&str, &str)]) -> Engine {
+    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
+    engine
+        .index_documents("notes", &documents(texts), &())
+        .unwrap();
+    engine
+}
+
+fn extract(engine: &Engine, model: &Replay) -> ExtractReport {
+    extract_with(
+        engine,
+        model,
+        &ExtractionSettings::default(),
+        SpendingLimit::default(),
+    )
+    .unwrap()
+}
+
+fn extract_with(
+    engine: &Engine,
+    model: &Replay,
+    settings: &ExtractionSettings,
+    limit: SpendingLimit,
+) -> malha_engine::Result<ExtractReport> {
+    let run = ExtractionRun {
+        model,
+        settings,
+        limit,
+    };
+    engine.extract(&run, &())
+}
+
+fn ties(engine: &Engine, name: &str) -> Vec<String> {
+    let Some(entity) = engine.entity(name).unwrap().into_iter().next() else {
+        return Vec::new();
+    };
+    let neighbors = engine
+        .neighbors(&NeighborRequest {
+            max_hops: 1,
+            ..NeighborRequest::new(entity.public_id.0)
+        })
+        .unwrap();
+    let mut ties: Vec<String> = neighbors
+        .relations
+        .iter()
+        .map(|tie| format!("{} {} {}", tie.source, tie.relation_type, tie.target))
+        .collect();
+    ties.sort();
+    ties
+}
+
+#[test]
+fn a_second_run_asks_nothing_and_changes_nothing() {
+    let engine = engine(&[
+        ("a", "Ana knows Bea. Bea knows Caio."),
+        ("b", "Ana knows Bea."),
+    ]);
+    let model = Replay::new(facts);
+    let report = extract(&engine, &model);
+    assert_eq!(
+        (report.passages, report.extracted, report.relations),
+        (2, 2, 2)
+    );
+    assert_eq!((report.entities, report.relations_added), (3, 2));
+    assert!(engine.verify().unwrap().violations.is_empty());
+    let (digest, generation) = (engine.digest().unwrap(), engine.stats().unwrap().generation);
+    let again = extract(&engine, &model);
+    assert_eq!(
+        (again.known, again.spent.calls, again.relations_added),
+        (2, 0, 0)
+    );
+    assert_eq!(model.total(), 2);
+    assert_eq!(engine.digest().unwrap(), digest);
+    assert_eq!(engine.stats().unwrap().generation, generation);
+    let entity = &engine.entity("Bea").unwrap()[0];
+    assert_eq!(entity.types, ["Person"]);
+}
+
+#[test]
+fn any_order_of_edits_and_runs_ends_where_a_fresh_run_does() {
+    let model = Replay::new(facts);
+    let edited = engine(&[("a", "Ana knows Bea."), ("gone", "Dora knows Edu.")]);
+    extract(&edited, &model);
+    let last = [
+        ("a", "Ana likes Bea. Bea knows Caio."),
+        ("new", "Caio knows Ana."),
+    ];
+    edited
+        .index_documents("notes", &documents(&last), &())
+        .unwrap();
+    assert!(ties(&edited, "Dora").is_empty(), "its document is gone");
+    extract(&edited, &model);
+    let fresh = engine(&last);
+    extract(&fresh, &model);
+    assert_eq!(edited.digest().unwrap(), fresh.digest().unwrap());
+    assert!(edited.verify().unwrap().violations.is_empty());
+    // And back again: the replies to the first texts are still there.
+    let calls = model.total();
+    let first = [("a", "Ana knows Bea."), ("gone", "Dora knows Edu.")];
+    edited
+        .index_documents("notes", &documents(&first), &())
+        .unwrap();
+    let report = extract(&edited, &model);
+    assert_eq!((model.total(), report.known), (calls, 2));
+}
+
+#[test]
+fn one_bad_reply_costs_one_passage_and_is_asked_for_again() {
+    let texts: Vec<(String, String)> = (0..7)
+        .map(|n| (format!("d{n}"), format!("Ana{n} knows Bea{n}.")))
+        .collect();
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let engine = engine(&texts);
+    // First nothing, then prose, then sense.
+    let model = Replay::new(|passage, number| match (passage.contains("Ana3"), number) {
+        (true, 1) => reply(""),
+        (true, 2) => reply("Let me analyse the text…"),
+        _ => facts(passage, number),
+    });
+    let report = extract(&engine, &model);
+    assert_eq!((report.extracted, report.failed.len()), (6, 1));
+    assert_eq!(report.failed[0].uri, "notes/d3");
+    let aside = engine.quarantine().unwrap();
+    assert_eq!((aside.len(), aside[0].kind.as_str()), (1, "passage"));
+    assert!(aside[0].item.contains("Let me analyse"), "{aside:?}");
+    assert!(!ties(&engine, "Ana6").is_empty() && ties(&engine, "Ana3").is_empty());
+    let calls = model.total();
+    let report = extract(&engine, &model);
+    assert_eq!(
+        (report.known, report.extracted, model.total()),
+        (6, 1, calls + 1)
+    );
+    assert!(engine.quarantine().unwrap().is_empty());
+    assert!(!ties(&engine, "Ana3").is_empty());
+}
+
+#[test]
+fn thoughts_and_nothing_else_is_no_answer() {
+    let engine = engine(&[
+        ("a", "Ana knows Bea."),
+        ("b", "Caio knows Dora."),
+        ("c", "Edu knows Fe."),
+    ]);
+    let model = Replay::new(|passage, number| {
+        if passage.contains("Ana") {
+            return reply(
+                r#"<think>maybe {"x":1}</think>{"entities":[{"name":"Ana"}],"relations":[]}"#,
+            );
+        }
+        if passage.contains("Caio") {
+            return Ok(ChatReply {
+                is_truncated: true,
+                ..ChatReply::default()
+            });
+        }
+        if number == 1 {
+            reply("<think>where to begin")
+        } else {
+            reply("<think>still")
+        }
+    });
+    let report = extract(&engine, &model);
+    assert_eq!((report.entities, report.failed.len()), (1, 2));
+    assert_eq!(model.total(), 5, "one, and two for each of the others");
+}
+
+#[test]
+fn what_is_too_long_is_cut_and_asked_for_in_pieces() {
+    let engine = engine(&[(
+        "a",
+        "Ana knows Bea. Caio knows Dora. Edu knows Fe. Gil knows Hugo.",
+    )]);
+    let model = Replay::new(|passage, number| {
+        if passage.len() > 40 {
+            Err(ModelErrorKind::TooLong)
+        } else {
+            facts(passage, number)
+        }
+    });
+    let report = extract(&engine, &model);
+    assert_eq!((report.failed.len(), report.relations), (0, 4));
+    let calls = model.total();
+    let again = extract(&engine, &model);
+    assert_eq!((again.known, again.relations, model.total()), (1, 4, calls));
+}
+
+#[test]
+fn a_limit_stops_the_run_and_the_next_one_goes_on() {
+    let texts: Vec<(String, String)> = (0..9)
+        .map(|n| (format!("d{n}"), format!("Ana{n} knows Bea{n}.")))
+        .collect();
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let engine = engine(&texts);
+    let model = Replay::new(facts);
+    let limit = SpendingLimit {
+        calls: Some(4),
+        ..SpendingLimit::default()
+    };
+    let settings = ExtractionSettings::default();
+    let report = extract_with(&engine, &model, &settings, limit).unwrap();
+    assert!(report.budget_reached);
+    assert_eq!((report.extracted, report.left, report.relations), (4, 5, 4));
+    let report = extract(&engine, &model);
+    assert_eq!((report.known, report.extracted, model.total()), (4, 5, 9));
+}
+
+#[test]
+fn a_model_that_refuses_everything_ends_the_run() {
+    let texts: Vec<(String, String)> = (0..40)
+        .map(|n| (format!("d{n}"), format!("Ana{n} knows Bea{n}.")))
+        .collect();
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let engine = engine(&texts);
+    let model = Replay::new(|_, _| Err(ModelErrorKind::Permanent));
+    let settings = ExtractionSettings::default();
+    let error = extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap_err();
+    assert!(matches!(error, Error::Model(_)), "{error}");
+    assert!(model.total() < 15, "{}", model.total());
+}
+
+#[test]
+fn a_narrower_schema_asks_nothing_and_a_wider_one_only_where_it_matters() {
+    let knows = RelationType {
+        source: vec!["Person".to_owned()],
+        target: vec!["Person".to_owned()],
+        ..RelationType::default()
+    };
+    let mut settings = ExtractionSettings {
+        schema: Schema {
+            entity: [
+                ("Person".to_owned(), EntityType::default()),
+                ("Ship".to_owned(), EntityType::default()),
+            ]
+            .into(),
+            relation: [
+                ("knows".to_owned(), knows.clone()),
+                ("likes".to_owned(), knows.clone()),
+            ]
+            .into(),
+        },
+        ..ExtractionSettings::default()
+    };
+    let engine = engine(&[
+        ("a", "Ana knows Bea. Bea likes Ana."),
+        ("b", "nothing here."),
+    ]);
+    let model = Replay::new(facts);
+    let run = |settings: &ExtractionSettings| {
+        extract_with(&engine, &model, settings, SpendingLimit::default()).unwrap()
+    };
+    assert_eq!(run(&settings).relations, 2);
+    settings.schema.relation.remove("likes");
+    assert_eq!(run(&settings).relations, 1);
+    assert_eq!(model.total(), 2, "less is asked for than is known");
+    settings
+        .schema
+        .entity
+        .get_mut("Person")
+        .unwrap()
+        .description = "a human".to_owned();
+    run(&settings);
+    assert_eq!(model.total(), 2, "words about a type change no fact");
+    settings.schema.relation.insert("hates".to_owned(), knows);
+    run(&settings);
+    assert_eq!(
+        model.total(),
+        3,
+        "only the passage that names persons is asked about again"
+    );
+}
+
+#[test]
+fn a_dropped_passage_is_asked_about_no_more() {
+    let engine = engine(&[("a", "Ana knows Bea.")]);
+    let model = Replay::new(|_, _| reply("no"));
+    extract(&engine, &model);
+    let id = engine.quarantine().unwrap()[0].id;
+    engine.set_dropped(id, true).unwrap();
+    let calls = model.total();
+    let report = extract(&engine, &model);
+    assert_eq!((model.total(), report.failed.len()), (calls, 0));
+    assert!(engine.quarantine().unwrap()[0].dropped);
+    engine.set_dropped(id, false).unwrap();
+    extract(&engine, &model);
+    assert!(model.total() > calls);
+    assert!(matches!(
+        engine.set_dropped(99, true),
+        Err(Error::NotFound { .. })
+    ));
+}
+
+#[test]
+fn nothing_extracted_is_no_error() {
+    let engine = engine(&[("a", "ok"), ("b", "…")]);
+    let model = Replay::new(|_, _| reply(r#"{"entities":[],"relations":[]}"#));
+    let report = extract(&engine, &model);
+    assert_eq!((report.entities, report.failed.len()), (0, 0));
+    assert!(engine.verify().unwrap().violations.is_empty());
+}
+
+#[test]
+fn dates_and_exclusive_relations_end_one_another() {
+    let lives = RelationType {
+        exclusive: true,
+        ..RelationType::default()
+    };
+    let settings = ExtractionSettings {
+        schema: Schema {
+            entity: [
+                ("Person".to_owned(), EntityType::default()),
+                ("Place".to_owned(), EntityType::default()),
+            ]
+            .into(),
+            relation: [("LIVES_IN".to_owned(), lives)].into(),
+        },
+        ..ExtractionSettings::default()
+    };
+    let engine = engine(&[(
+        "a",
+        "Kiran lived in Whitefield from 2019. Kiran moved to Lagoa in 2021.",
+    )]);
+    let model = Replay::new(|_, _| {
+        let tie = |target: &str, from: &str, quote: &str| {
+            json!({
+                "source": "Kiran", "target": target, "type": "LIVES_IN", "valid_from": from, "quote": quote,
+            })
+        };
+        reply(json!({
+            "entities": [{"name": "Kiran", "type": "Person"}, {"name": "Whitefield", "type": "Place"}, {"name": "Lagoa", "type": "Place"}],
+            "relations": [
+                tie("Whitefield", "2019", "Kiran lived in Whitefield from 2019"),
+                tie("Lagoa", "2021", "Kiran moved to Lagoa in 2021"),
+                {"source": "Kiran", "target": "Lagoa", "type": "LIVES_IN", "valid_from": "2030", "valid_to": "2025"},
+            ],
+        }))
+    });
+    let report = extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap();
+    assert_eq!(report.relations, 2);
+    assert_eq!(
+        ties(&engine, "Kiran"),
+        ["Kiran LIVES_IN Lagoa"],
+        "the first one has ended"
+    );
+    let aside = engine.quarantine().unwrap();
+    assert!(aside[0].reason.contains("when it has ended"), "{aside:?}");
+    let digest = engine.digest().unwrap();
+    extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap();
+    assert_eq!(engine.digest().unwrap(), digest);
+}
+
+#[test]
+fn a_second_pass_adds_what_the_first_one_missed() {
+    let engine = engine(&[("a", "Ana knows Bea. Caio knows Dora.")]);
+    let model = Replay::new(|_, number| {
+        let of = |a: &str, b: &str| {
+            reply(
+                json!({ "entities": [{"id": 0, "name": a}, {"id": 1, "name": b}],
+                "relations": [{"source": 0, "target": 1, "type": "KNOWS"}] }),
+            )
+        };
+        if number == 1 {
+            of("Ana", "Bea")
+        } else {
+            of("Caio", "Dora")
+        }
+    });
+    let settings = ExtractionSettings {
+        second_pass: true,
+        ..ExtractionSettings::default()
+    };
+    let report = extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap();
+    assert_eq!(
+        (report.entities, report.relations, model.total()),
+        (4, 2, 2)
+    );
+    assert_eq!(ties(&engine, "Caio"), ["Caio KNOWS Dora"]);
+}
