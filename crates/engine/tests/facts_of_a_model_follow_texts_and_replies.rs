@@ -65,7 +65,8 @@ impl ChatModel for Replay {
     }
 }
 
-fn reply(text: impl ToString) -> Result<ChatReply, ModelErrorKind> {
+#[expect(clippy::unnecessary_wraps, reason = "answers are results")]
+fn reply(text: impl std::fmt::Display) -> Result<ChatReply, ModelErrorKind> {
     Ok(ChatReply {
         text: text.to_string(),
         input_tokens: Some(10),

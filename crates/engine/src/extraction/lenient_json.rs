@@ -238,8 +238,16 @@ impl Reader<'_> {
     }
 
     fn bare(&mut self) -> Option<Value> {
+        let start = self.at;
         let word = self.word(&[',', '}', ']', '\n']);
-        let word = word.trim();
+        // A comment after it is no part of it.
+        let length = [" //", "/*"]
+            .iter()
+            .filter_map(|mark| word.find(mark))
+            .min()
+            .unwrap_or(word.len());
+        self.at = start + length;
+        let word = word[..length].trim();
         Some(match word {
             "" => return None,
             "true" | "True" | "TRUE" => Value::Bool(true),

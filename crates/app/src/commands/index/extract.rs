@@ -23,6 +23,7 @@ pub(crate) enum Extractor {
 
 /// Flags of extraction.
 #[derive(Debug, Clone, clap::Args)]
+#[group(id = "extraction")]
 pub(crate) struct Args {
     /// Extract typed facts too
     #[arg(long, value_enum, value_name = "HOW")]

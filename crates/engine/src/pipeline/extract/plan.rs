@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::STEP;
 use crate::extraction::{
-    ExtractionSettings, Passage, PassageChunk, RawReply, Requests, Subject, group, read_reply,
-    split,
+    ExtractionSettings, Passage, PassageChunk, RawReply, Requests, Subject, Unreadable, group,
+    read_reply, split,
 };
 use crate::graph::names::discover;
 use crate::language_model::{ChatRequest, ModelErrorKind};
@@ -203,12 +203,16 @@ impl Version {
             }
             Err(error) => return Err(error),
         };
+        let read = read_reply(&reply.text);
+        // A model that spent its room on thoughts gets more of it; one that had too much to say, less text.
+        let is_spent = matches!(read, Err(Unreadable::Empty | Unreadable::OnlyThoughts));
         if reply.is_truncated
+            && !is_spent
             && let Some(derived) = self.halves(item, passage, depth, look)?
         {
             return Ok(derived);
         }
-        match read_reply(&reply.text) {
+        match read {
             Ok(read) => self.second_pass(&request, &reply, read, look),
             Err(reason) => self.repaired(&request, &reply, &reason.to_string(), look),
         }
