@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::phrases::repeated_phrases;
 use super::vocabulary::LONGEST_NAME;
-use crate::text::{Language, Word, WordKind, fold, is_stop_word, words};
+use crate::text::{Language, Word, WordKind, fold, is_stop_word_here, words};
 
 /// A name that a text proposes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,10 +31,16 @@ pub fn is_vocabulary(chunks: u32) -> bool {
 
 /// The names that `text`, one chunk, proposes: ordered by place, each place once. Depends on nothing else.
 pub fn discover(text: &str, language: Language) -> Vec<NameCandidate> {
+    let words = words(text);
+    let capitals = words
+        .iter()
+        .map(|word| word.kind == WordKind::Word && has_capital(&text[word.start..word.end]))
+        .collect();
     let scan = Scan {
         text,
         language,
-        words: words(text),
+        words,
+        capitals,
     };
     let mut places = Places::default();
     scan.capitalised(&mut places);
@@ -60,6 +66,13 @@ pub fn discover(text: &str, language: Language) -> Vec<NameCandidate> {
             }
         })
         .collect()
+}
+
+fn has_capital(written: &str) -> bool {
+    if written.is_ascii() {
+        return written.bytes().any(|byte| byte.is_ascii_uppercase());
+    }
+    written.contains(char::is_uppercase)
 }
 
 /// Ranges of words.
@@ -114,6 +127,8 @@ struct Scan<'a> {
     text: &'a str,
     language: Language,
     words: Vec<Word>,
+    /// By word: whether it has a capital letter.
+    capitals: Vec<bool>,
 }
 
 impl Scan<'_> {
@@ -127,13 +142,12 @@ impl Scan<'_> {
     }
 
     fn is_stop(&self, word: usize) -> bool {
-        let folded = &self.words[word].folded;
-        is_stop_word(folded, self.language) || is_stop_word(folded, Language::English)
+        is_stop_word_here(&self.words[word].folded, self.language)
     }
 
     /// A capital somewhere: `Ana`, `NATO`, `iPhone`.
     fn is_capitalised(&self, word: usize) -> bool {
-        self.words[word].kind == WordKind::Word && self.written(word).contains(char::is_uppercase)
+        self.capitals[word]
     }
 
     fn is_number(&self, word: usize) -> bool {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::text::{Language, Word, WordKind, is_stop_word};
+use crate::text::{Language, Word, WordKind, is_stop_word, is_stop_word_here};
 
 /// Lengths of a phrase in words, and in characters of a script without spaces.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
@@ -21,19 +21,28 @@ pub(super) fn repeated_phrases(
     mut found: impl FnMut(usize, usize),
 ) {
     let runs = runs(text, words, language);
-    let mut places: FxHashMap<Phrase<'_>, Vec<usize>> = FxHashMap::default();
+    let numbers = numbers_of(words);
+    // A phrase repeats only where its first two words do, and few pairs of words stand twice in one text.
+    let pair = |start: usize| (numbers[start], numbers[start + 1]);
+    let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for &(from, to) in &runs {
-        for start in from..to {
+        for start in from..to - 1 {
+            *pairs.entry(pair(start)).or_default() += 1;
+        }
+    }
+    let mut places: FxHashMap<&[u32], Vec<usize>> = FxHashMap::default();
+    for &(from, to) in &runs {
+        for start in (from..to - 1).filter(|&start| pairs[&pair(start)] > 1) {
             let longest = (to - start).min(*lengths(&words[start]).end());
             for length in *lengths(&words[start]).start()..=longest {
-                let phrase = Phrase(&words[start..start + length]);
+                let phrase = &numbers[start..start + length];
                 places.entry(phrase).or_default().push(start);
             }
         }
     }
-    let count = |from: usize, to: usize| places.get(&Phrase(&words[from..to])).map_or(0, Vec::len);
+    let count = |from: usize, to: usize| places.get(&numbers[from..to]).map_or(0, Vec::len);
     for (phrase, starts) in &places {
-        let length = phrase.0.len();
+        let length = phrase.len();
         if starts.len() < 2 {
             continue;
         }
@@ -49,28 +58,15 @@ pub(super) fn repeated_phrases(
     }
 }
 
-/// Words compared by their folded forms.
-struct Phrase<'a>(&'a [Word]);
-
-impl PartialEq for Phrase<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
-            && self
-                .0
-                .iter()
-                .zip(other.0)
-                .all(|(a, b)| a.folded == b.folded)
-    }
-}
-
-impl Eq for Phrase<'_> {}
-
-impl std::hash::Hash for Phrase<'_> {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        for word in self.0 {
-            word.folded.hash(state);
-        }
-    }
+/// A number for every word, the same for words with the same folded form.
+fn numbers_of(words: &[Word]) -> Vec<u32> {
+    let mut known: FxHashMap<&str, u32> = FxHashMap::default();
+    known.reserve(words.len());
+    words
+        .iter()
+        .zip(0..)
+        .map(|(word, fresh)| *known.entry(&word.folded).or_insert(fresh))
+        .collect()
 }
 
 fn lengths(word: &Word) -> std::ops::RangeInclusive<usize> {
@@ -118,9 +114,7 @@ fn may_belong(word: &Word, language: Language) -> bool {
             !is_stop_word(&word.folded, language) && !word.folded.contains(|c| UNLIKELY.contains(c))
         }
         WordKind::Word => {
-            word.folded.chars().nth(1).is_some()
-                && !is_stop_word(&word.folded, language)
-                && !is_stop_word(&word.folded, Language::English)
+            word.folded.chars().nth(1).is_some() && !is_stop_word_here(&word.folded, language)
         }
     }
 }

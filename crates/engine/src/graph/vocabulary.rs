@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::{Language, WordKind, for_each_word, is_stop_word, words};
+use crate::text::{Language, WordKind, for_each_word, is_stop_word_here, words};
 
 /// Longest name that is looked for in texts, in words (characters where a script has no spaces).
 pub const LONGEST_NAME: usize = 16;
@@ -166,7 +166,7 @@ fn stands_alone(written: &str, kind: WordKind, language: Language) -> bool {
         return false;
     }
     let folded = crate::text::fold(written);
-    !is_stop_word(&folded, language) && !is_stop_word(&folded, Language::English)
+    !is_stop_word_here(&folded, language)
 }
 
 /// What a store of names says about the start of a name.

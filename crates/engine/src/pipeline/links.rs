@@ -14,7 +14,7 @@ use crate::storage::{
 };
 use crate::types::{
     ChunkId, DocumentId, DocumentKind, EntityId, EntityKind, LinkKind, LinkStatus, Mention,
-    MentionHow, Resolution, Timestamp,
+    MentionHow, RelationId, Resolution, Timestamp,
 };
 
 /// Resolves every link that this run may have changed, and stores what became different.
@@ -121,6 +121,7 @@ pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     let connection = scope.connection;
     let mut documents_of: BTreeMap<EntityId, Vec<DocumentId>> = BTreeMap::new();
     let mut entities = Entities::default();
+    let mut next_id = storage::next_relation_id(connection)?;
     if changes.bulk {
         for row in storage::current_documents(connection, scope.namespace)? {
             documents_of.entry(row.entity).or_default().push(row.id);
@@ -129,9 +130,6 @@ pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
         // What lost its last document has relations to close.
         for entity in storage::linked_sources(connection, scope.namespace)? {
             documents_of.entry(entity).or_default();
-        }
-        for how in [MentionHow::Link, MentionHow::Tag] {
-            storage::clear_mentions(connection, scope.namespace, how)?;
         }
     } else {
         for &document in &changes.documents {
@@ -171,7 +169,7 @@ pub(super) fn relate(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
                 &mut stated,
             )?;
         }
-        save_relations(scope, changes, entity, stated)?;
+        save_relations(scope, changes, entity, stated, &mut next_id)?;
     }
     Ok(())
 }
@@ -253,6 +251,7 @@ fn save_relations(
     changes: &mut Changes,
     source: EntityId,
     stated: BTreeMap<(EntityId, String), Stated>,
+    next_id: &mut RelationId,
 ) -> Result<()> {
     let connection = scope.connection;
     let mut current: BTreeMap<_, _> = storage::current_relations(connection, source, Origin::Link)?
@@ -285,7 +284,10 @@ fn save_relations(
             old.id
         } else {
             changes.report.relations_added += 1;
+            let id = *next_id;
+            next_id.0 += 1;
             let values = RelationValues {
+                id,
                 namespace: scope.namespace,
                 source,
                 target,
@@ -296,7 +298,7 @@ fn save_relations(
                 observed_at: None,
                 origin: Origin::Link,
             };
-            let id = storage::insert_relation(connection, &values, scope.now)?;
+            storage::insert_relation(connection, &values, scope.now)?;
             changes.touch_relation(id);
             id
         };

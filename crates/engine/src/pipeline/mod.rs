@@ -19,6 +19,7 @@ use std::sync::mpsc::sync_channel;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 
 use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
 use self::scan::{Plan, Removed};
@@ -27,7 +28,6 @@ use crate::chunking::ChunkOptions;
 use crate::graph::GraphDelta;
 use crate::loading;
 use crate::storage::{self, Store, WriteLease};
-use crate::text::Tokenizer;
 use crate::types::{
     ChunkId, Clock, DocumentId, DocumentInput, EngineConfig, EntityId, IngestReport,
     LinkConvention, Namespace, Progress, RelationId, SourceSpec, Stage, Timestamp, ValidDate,
@@ -36,9 +36,12 @@ use crate::{Error, Result};
 
 /// Changes what a run makes of the same files: part of the settings that force a full run.
 const PIPELINE_VERSION: u32 = 1;
-/// Files and bytes of one batch.
+/// Files and bytes that are read at a time.
 const BATCH_FILES: usize = 256;
 const BATCH_BYTES: u64 = 4 << 20;
+/// Bytes of files that a large run makes durable at a time. Full text costs half as much when it is written in
+/// large pieces, and a run that is stopped loses no more than a few seconds.
+const COMMIT_BYTES: u64 = 32 << 20;
 /// A run that touches more files than this, and more than [`LARGE_SHARE`] of them, is a large one.
 const LARGE_FILES: usize = 64;
 const LARGE_SHARE: f64 = 0.05;
@@ -82,6 +85,9 @@ impl Scope<'_> {
 pub(crate) struct Changes {
     /// Everything derived is computed anew; the sets below stay small.
     pub bulk: bool,
+    /// Of a large run: there were chunks before it, so that names are counted in every chunk at the end and not
+    /// while chunks come, and what was recognised in them is cleared first.
+    pub recount: bool,
     pub report: IngestReport,
     /// Documents that were added or changed, or whose links resolve differently.
     pub documents: BTreeSet<DocumentId>,
@@ -102,7 +108,7 @@ pub(crate) struct Changes {
     pub touched_entities: BTreeSet<EntityId>,
     pub touched_relations: BTreeSet<RelationId>,
     /// Changes of how often a name, in this spelling, was discovered.
-    pub name_counts: BTreeMap<(String, String), i64>,
+    pub name_counts: FxHashMap<(String, String), i64>,
 }
 
 impl Changes {
@@ -120,7 +126,9 @@ impl Changes {
     }
 
     fn count_name(&mut self, folded: String, written: String, change: i64) {
-        self.touch_form(folded.clone());
+        if !self.bulk {
+            self.touch_form(folded.clone());
+        }
         *self.name_counts.entry((folded, written)).or_default() += change;
     }
 
@@ -217,6 +225,7 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
         || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);
     let mut changes = Changes {
         bulk,
+        recount: bulk && storage::count_chunks(job.store.connection(), plan.namespace)? > 0,
         report: plan.report.clone(),
         ..Changes::default()
     };
@@ -291,14 +300,7 @@ fn graph_delta(
 fn prepare_all(plan: &Plan, candidates: &[Candidate], chunking: &ChunkOptions) -> Vec<Prepared> {
     candidates
         .par_iter()
-        .map_init(Tokenizer::default, |tokenizer, candidate| {
-            prepare(
-                candidate,
-                chunking,
-                plan.reading_of(candidate.source),
-                tokenizer,
-            )
-        })
+        .map(|candidate| prepare(candidate, chunking, plan.reading_of(candidate.source)))
         .collect()
 }
 
@@ -367,19 +369,29 @@ fn run_large(
                 }
             }
         });
-        for batch in receiver {
+        let mut batches = receiver.into_iter().peekable();
+        while batches.peek().is_some() {
             let transaction = lease.transaction()?;
             let scope = plan.scope(transaction.connection());
-            for file in batch {
-                save_one(&scope, plan, changes, &mut removed, file)?;
-                job.progress.advance(1);
+            let mut bytes = 0;
+            let mut interrupted = false;
+            while bytes < COMMIT_BYTES
+                && !interrupted
+                && let Some(batch) = batches.next()
+            {
+                for file in batch {
+                    bytes += file.size;
+                    save_one(&scope, plan, changes, &mut removed, file)?;
+                    job.progress.advance(1);
+                }
+                aliases::refresh_entities(&scope, changes)?;
+                changes.entities.clear();
+                changes.documents.clear();
+                changes.tags.clear();
+                interrupted = job.progress.interrupted();
             }
-            aliases::refresh_entities(&scope, changes)?;
-            changes.entities.clear();
-            changes.documents.clear();
-            changes.tags.clear();
             transaction.commit()?;
-            if job.progress.interrupted() {
+            if interrupted {
                 return Err(Error::Interrupted);
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::title::last_segment;
 use super::{Changes, Scope};
@@ -14,7 +14,7 @@ use crate::Result;
 use crate::graph::names::{discover, is_vocabulary};
 use crate::graph::vocabulary::{NameMatch, Vocabulary, find_names};
 use crate::loading::StoredNames;
-use crate::storage::{self, ChunkText};
+use crate::storage::{self, ChunkText, MentionWriter};
 use crate::text::{Language, fold, query_terms, squash};
 use crate::types::{
     Alias, AliasSource, ChunkId, EntityId, EntityKind, Mention, MentionHow, Progress,
@@ -37,7 +37,11 @@ pub(super) fn distinct_names(text: &str, language: Language) -> Vec<(String, Str
 /// changed are matched again, as are the new chunks.
 pub(super) fn update(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     let connection = scope.connection;
-    for ((folded, written), change) in std::mem::take(&mut changes.name_counts) {
+    let mut counts: Vec<_> = std::mem::take(&mut changes.name_counts)
+        .into_iter()
+        .collect();
+    counts.sort_unstable();
+    for ((folded, written), change) in counts {
         if change != 0 {
             storage::add_name_count(connection, scope.namespace, &folded, &written, change)?;
         }
@@ -168,13 +172,18 @@ fn name_alias(entity: EntityId, form: &str, written: &str) -> Alias {
     }
 }
 
-/// Counts names, decides the vocabulary and matches every chunk, from nothing.
+/// Counts names, decides the vocabulary and matches every chunk, from nothing. The mentions of links and tags
+/// go too: [`super::links::relate`] makes them anew.
 pub(super) fn rebuild(
     scope: &Scope<'_>,
     changes: &mut Changes,
     progress: &dyn Progress,
 ) -> Result<()> {
-    count_names(scope)?;
+    if changes.recount {
+        storage::clear_mentions(scope.connection, scope.namespace)?;
+        count_names(scope, changes)?;
+    }
+    save_counts(scope, changes)?;
     decide_names(scope, changes)?;
     match_all(scope, changes, progress)
 }
@@ -194,19 +203,23 @@ fn for_each_block(
     }
 }
 
-fn count_names(scope: &Scope<'_>) -> Result<()> {
-    let mut counts: FxHashMap<(String, String), i64> = FxHashMap::default();
+fn count_names(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
     for_each_block(scope, |block| {
         let found: Vec<Vec<(String, String)>> = block
             .par_iter()
             .map(|chunk| distinct_names(&chunk.text, chunk.language))
             .collect();
         for name in found.into_iter().flatten() {
-            *counts.entry(name).or_default() += 1;
+            *changes.name_counts.entry(name).or_default() += 1;
         }
         Ok(())
-    })?;
-    let mut counts: Vec<_> = counts.into_iter().collect();
+    })
+}
+
+fn save_counts(scope: &Scope<'_>, changes: &mut Changes) -> Result<()> {
+    let mut counts: Vec<_> = std::mem::take(&mut changes.name_counts)
+        .into_iter()
+        .collect();
     counts.sort_unstable();
     storage::clear_name_counts(scope.connection, scope.namespace)?;
     for ((folded, written), chunks) in counts {
@@ -271,23 +284,37 @@ fn match_all(scope: &Scope<'_>, changes: &mut Changes, progress: &dyn Progress) 
         }
     })?;
     let vocabulary = Vocabulary::new(&forms);
-    storage::clear_mentions(connection, scope.namespace, MentionHow::Name)?;
-    for_each_block(scope, |block| {
-        let found: Vec<Vec<NameMatch>> = block
+    let mut writer = MentionWriter::new(connection)?;
+    // While the mentions of one block are written, the next one is matched.
+    let matches = |block: &[ChunkText]| -> Vec<Vec<NameMatch>> {
+        block
             .par_iter()
             .map(|chunk| vocabulary.matches(&chunk.text, chunk.language))
-            .collect();
-        let count = block.len();
+            .collect()
+    };
+    let mut write = |block: &[ChunkText], found: Vec<Vec<NameMatch>>| -> Result<()> {
         for (chunk, matches) in block.iter().zip(found) {
             for place in matches {
                 for &entity in &owners[place.name as usize] {
                     changes.report.mentions += 1;
                     let mention = mention(chunk.id, place.start as u32, place.end as u32, entity);
-                    storage::insert_mention(connection, &mention)?;
+                    writer.insert(&mention)?;
                 }
             }
         }
-        progress.advance(count);
+        progress.advance(block.len());
         Ok(())
-    })
+    };
+    let mut block: Vec<ChunkText> = Vec::new();
+    let mut found = Vec::new();
+    for_each_block(scope, |next| {
+        found = std::thread::scope(|threads| -> Result<_> {
+            let matching = threads.spawn(|| matches(&next));
+            write(&block, std::mem::take(&mut found))?;
+            Ok(matching.join().expect("matching ends"))
+        })?;
+        block = next;
+        Ok(())
+    })?;
+    write(&block, found)
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
+use super::names::distinct_names;
 use crate::chunking::{ChunkOptions, chunk};
 use crate::sources::{Format, ReadOptions, read};
-use crate::text::{Language, Tokenizer, detect_language};
+use crate::text::{Language, detect_language, index_terms};
 use crate::types::{
     ChunkDraft, DateSource, DocumentKind, ItemFailure, ParsedDocument, Skipped, Timestamp,
     ValidDate,
@@ -86,6 +87,8 @@ pub(super) struct PreparedChunk {
     pub hash: Vec<u8>,
     pub heading_terms: String,
     pub body_terms: String,
+    /// The names it proposes, each once, folded and as first written.
+    pub names: Vec<(String, String)>,
 }
 
 /// Reads a candidate and prepares its documents. Never fails: what cannot be read is in the outcome.
@@ -93,7 +96,6 @@ pub(super) fn prepare(
     candidate: &Candidate,
     chunking: &ChunkOptions,
     reading: &ReadOptions,
-    tokenizer: &mut Tokenizer,
 ) -> Prepared {
     let (hash, outcome) = match &candidate.content {
         Content::File { path, format } => match std::fs::read(path) {
@@ -106,7 +108,7 @@ pub(super) fn prepare(
                     let documents = outcome
                         .documents
                         .into_iter()
-                        .map(|parsed| prepare_document(parsed, &candidate.uri, chunking, tokenizer))
+                        .map(|parsed| prepare_document(parsed, &candidate.uri, chunking))
                         .collect();
                     let outcome = Outcome::Read {
                         documents,
@@ -138,7 +140,6 @@ pub(super) fn prepare(
                     },
                     &candidate.uri,
                     chunking,
-                    tokenizer,
                 );
                 let outcome = Outcome::Read {
                     documents: vec![document],
@@ -175,7 +176,6 @@ fn prepare_document(
     parsed: ParsedDocument,
     file_uri: &str,
     chunking: &ChunkOptions,
-    tokenizer: &mut Tokenizer,
 ) -> PreparedDocument {
     let uri = if parsed.fragment.is_empty() {
         file_uri.to_owned()
@@ -189,10 +189,10 @@ fn prepare_document(
         detect_language(body)
     };
     let mut title_terms = String::new();
-    tokenizer.index_terms(&parsed.title, language, &mut title_terms);
+    index_terms(&parsed.title, language, &mut title_terms);
     for alias in &parsed.aliases {
         title_terms.push(' ');
-        tokenizer.index_terms(alias, language, &mut title_terms);
+        index_terms(alias, language, &mut title_terms);
     }
     let drafts = chunk(&parsed, chunking);
     let chunks = drafts
@@ -201,9 +201,9 @@ fn prepare_document(
             let text = &parsed.text[draft.start..draft.end];
             let headings = draft.heading_path.join("\n");
             let mut heading_terms = String::new();
-            tokenizer.index_terms(&headings, language, &mut heading_terms);
+            index_terms(&headings, language, &mut heading_terms);
             let mut body_terms = String::new();
-            tokenizer.index_terms(text, language, &mut body_terms);
+            index_terms(text, language, &mut body_terms);
             let hash = hash_parts(&[
                 title_terms.as_bytes(),
                 headings.as_bytes(),
@@ -215,6 +215,7 @@ fn prepare_document(
                 hash,
                 heading_terms,
                 body_terms,
+                names: distinct_names(text, language),
             }
         })
         .collect();

@@ -103,13 +103,13 @@ pub(super) fn save_file(
         path: &path,
         mtime_ns,
     };
-    for (document, old) in paired {
+    for (mut document, old) in paired {
         match (&old, moved_from) {
             (Some(_), Some(_)) => changes.report.renamed += 1,
             (Some(_), None) => changes.report.changed += 1,
             (None, _) => changes.report.added += 1,
         }
-        save_document(scope, changes, &place, &document, old.as_ref())?;
+        save_document(scope, changes, &place, &mut document, old.as_ref())?;
     }
     for row in existing.into_values() {
         changes.report.removed += 1;
@@ -181,7 +181,7 @@ fn save_document(
     scope: &Scope<'_>,
     changes: &mut Changes,
     place: &Place<'_>,
-    document: &PreparedDocument,
+    document: &mut PreparedDocument,
     old: Option<&DocumentRow>,
 ) -> Result<()> {
     let connection = scope.connection;
@@ -316,7 +316,7 @@ fn entity_of(
 fn save_chunks(
     scope: &Scope<'_>,
     changes: &mut Changes,
-    document: &PreparedDocument,
+    document: &mut PreparedDocument,
     id: DocumentId,
     old: Option<&DocumentRow>,
 ) -> Result<()> {
@@ -328,7 +328,7 @@ fn save_chunks(
             kept.entry(row.hash.clone()).or_default().push(row);
         }
     }
-    for (ordinal, chunk) in document.chunks.iter().enumerate() {
+    for (ordinal, chunk) in document.chunks.iter_mut().enumerate() {
         let draft = &chunk.draft;
         if let Some(row) = kept.get_mut(&chunk.hash).and_then(Vec::pop) {
             if (row.ordinal, row.start, row.end, row.line)
@@ -351,7 +351,9 @@ fn save_chunks(
         changes.report.chunks_added += 1;
         if !changes.bulk {
             changes.chunks.insert(chunk_id);
-            for (folded, written) in distinct_names(text, document.language) {
+        }
+        if !changes.recount {
+            for (folded, written) in std::mem::take(&mut chunk.names) {
                 changes.count_name(folded, written, 1);
             }
         }
@@ -372,7 +374,7 @@ fn retire_chunk(
     row: &ChunkRow,
     language: Language,
 ) -> Result<()> {
-    if !changes.bulk {
+    if !changes.recount {
         let old = storage::chunk_text(scope.connection, row.id)?;
         for (folded, written) in distinct_names(&old.text, language) {
             changes.count_name(folded, written, -1);

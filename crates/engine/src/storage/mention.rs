@@ -1,22 +1,43 @@
 //! Mentions.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Statement, params};
 
 use crate::Result;
 use crate::types::{ChunkId, Mention, MentionHow};
 
+const INSERT: &str =
+    "INSERT OR IGNORE INTO mention (chunk, start, end, entity, how) VALUES (?1, ?2, ?3, ?4, ?5)";
+
 /// Adds a mention; one that is there already stays.
 pub(crate) fn insert_mention(connection: &Connection, mention: &Mention) -> Result<()> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO mention (chunk, start, end, entity, how) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![
+    connection.prepare_cached(INSERT)?.execute(params![
+        mention.chunk.0,
+        mention.start,
+        mention.end,
+        mention.entity.0,
+        mention.how.as_str()
+    ])?;
+    Ok(())
+}
+
+/// Adds many mentions; those that are there already stay.
+pub(crate) struct MentionWriter<'connection>(Statement<'connection>);
+
+impl<'connection> MentionWriter<'connection> {
+    pub(crate) fn new(connection: &'connection Connection) -> Result<Self> {
+        Ok(Self(connection.prepare(INSERT)?))
+    }
+
+    pub(crate) fn insert(&mut self, mention: &Mention) -> Result<()> {
+        self.0.execute(params![
             mention.chunk.0,
             mention.start,
             mention.end,
             mention.entity.0,
             mention.how.as_str()
         ])?;
-    Ok(())
+        Ok(())
+    }
 }
 
 /// Drops the mentions of a chunk that were recognised this way.
@@ -31,16 +52,12 @@ pub(crate) fn delete_mentions(
     Ok(())
 }
 
-/// Drops every mention of a namespace that was recognised this way.
-pub(crate) fn clear_mentions(
-    connection: &Connection,
-    namespace: i64,
-    how: MentionHow,
-) -> Result<()> {
+/// Drops every mention of a namespace that links, tags and names make.
+pub(crate) fn clear_mentions(connection: &Connection, namespace: i64) -> Result<()> {
     connection.execute(
-        "DELETE FROM mention WHERE how = ?2 AND chunk IN
+        "DELETE FROM mention WHERE how IN ('link', 'tag', 'name') AND chunk IN
              (SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.namespace = ?1)",
-        params![namespace, how.as_str()],
+        [namespace],
     )?;
     Ok(())
 }

@@ -98,6 +98,8 @@ pub(crate) fn current_relations(
 /// What a new relation window holds.
 #[derive(Debug, Clone)]
 pub(crate) struct RelationValues<'a> {
+    /// Above all others: see [`next_relation_id`].
+    pub id: RelationId,
     pub namespace: i64,
     pub source: EntityId,
     pub target: EntityId,
@@ -114,18 +116,16 @@ pub(crate) fn insert_relation(
     connection: &Connection,
     values: &RelationValues<'_>,
     now: Timestamp,
-) -> Result<RelationId> {
-    let id = connection
+) -> Result<()> {
+    connection
         .prepare_cached(
             "INSERT INTO relation (source, target, type, version, id, namespace, weight, valid_from,
                  valid_from_written, recorded_at, observed_at, origin)
              VALUES (?1, ?2, ?3,
                  (SELECT coalesce(max(version), 0) + 1 FROM relation WHERE source = ?1 AND target = ?2 AND type = ?3),
-                 (SELECT coalesce(max(id), 0) + 1 FROM relation),
-                 ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             RETURNING id",
+                 ?11, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
-        .query_row(
+        .execute(
             params![
                 values.source.0,
                 values.target.0,
@@ -137,10 +137,17 @@ pub(crate) fn insert_relation(
                 now.0,
                 values.observed_at.map(|at| at.0),
                 values.origin.as_str(),
+                values.id.0,
             ],
-            |row| row.get(0),
         )?;
-    Ok(RelationId(id))
+    Ok(())
+}
+
+/// The smallest row id above those of all relations.
+pub(crate) fn next_relation_id(connection: &Connection) -> Result<RelationId> {
+    Ok(connection
+        .prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM relation")?
+        .query_row([], |row| row.get(0).map(RelationId))?)
 }
 
 /// Updates weight and stated start of a current relation.

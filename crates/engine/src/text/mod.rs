@@ -18,7 +18,7 @@ mod words;
 pub use fold::{fold, squash};
 pub use language::{Language, detect_language};
 pub use name::{clean_name, is_better_name, name_key};
-pub use stop_words::is_stop_word;
+pub use stop_words::{is_stop_word, is_stop_word_here};
 pub use terms::{QueryTerm, Tokenizer, index_terms, query_terms};
 pub use token_count::count_tokens;
 pub use words::{Word, WordKind, WordRef, for_each_word, words};

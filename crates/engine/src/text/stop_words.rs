@@ -74,8 +74,14 @@ fn bit(language: Language) -> Set {
     1 << language as u8
 }
 
+/// No stop word of a Latin language is longer.
+const LONGEST: usize = 10;
+
 /// Languages that have this folded word as a stop word, a bit each (see [`votes_for`]).
 pub(super) fn stop_set(folded: &str) -> Set {
+    if folded.len() > LONGEST {
+        return 0;
+    }
     WORDS.get(folded).copied().unwrap_or_default()
 }
 
@@ -94,6 +100,20 @@ pub fn is_stop_word(folded: &str, language: Language) -> bool {
         Language::Other => false,
         _ => votes_for(stop_set(folded), language),
     }
+}
+
+/// Whether a folded word is a stop word in this language or in English, words of which stand in texts of every
+/// language.
+pub fn is_stop_word_here(folded: &str, language: Language) -> bool {
+    let set = stop_set(folded);
+    votes_for(set, Language::English)
+        || match language {
+            Language::Chinese | Language::Japanese | Language::Korean => {
+                is_stop_word(folded, language)
+            }
+            Language::Other => false,
+            _ => votes_for(set, language),
+        }
 }
 
 fn all_in(folded: &str, list: &str) -> bool {
@@ -132,6 +152,7 @@ mod tests {
         for list in [PORTUGUESE, ENGLISH, SPANISH, GERMAN, FRENCH] {
             for word in list.split_whitespace() {
                 assert_eq!(super::super::fold(word), word);
+                assert!(word.len() <= LONGEST, "{word}");
             }
         }
     }

@@ -104,6 +104,8 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5(
     title, heading, body,
     content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_+#.-@:/&$%'"
 );
+-- Bytes of terms that are gathered before they are sorted and written: large runs cost half as much as with 1 MB.
+INSERT INTO chunk_fts (chunk_fts, rank) VALUES ('hashsize', 8388608);
 -- Its terms with their document frequencies; holds no data of its own.
 CREATE VIRTUAL TABLE chunk_fts_term USING fts5vocab(chunk_fts, row);
 
