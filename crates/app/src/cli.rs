@@ -81,8 +81,11 @@ pub(crate) enum Command {
     Diff(commands::diff::Args),
     /// Add a graph from a file
     Import(commands::import::Args),
-    /// Write the store's content to stdout
+    /// Write the store's content in a format of ours or of other programs
     Export(commands::export::Args),
+    /// Keep what coding agents were asked and did, from their transcripts
+    #[command(subcommand)]
+    Ledger(commands::ledger::Command),
     /// Count what the store holds
     Stats(commands::stats::Args),
     /// Declare what may be extracted: check, infer, import

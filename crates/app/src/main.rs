@@ -19,10 +19,13 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<Exit> {
-    // These two work anywhere, whatever the folder's configuration looks like.
+    // These work anywhere, whatever the folder's configuration looks like.
     match cli.command {
         Command::Completions(args) => return commands::completions::run(&args),
         Command::Demo(args) => return commands::demo::run(&args, &cli.global),
+        Command::Ledger(commands::ledger::Command::Hook(_)) => {
+            return Ok(commands::ledger::hook(&cli.global));
+        }
         _ => {}
     }
     let settings = config::load(&cli.global)?;
@@ -46,6 +49,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Schema(command) => commands::schema::run(&command, &settings),
         Command::Quarantine(command) => commands::quarantine::run(&command, &settings),
         Command::Runs(command) => commands::runs::run(&command, &settings),
+        Command::Ledger(command) => commands::ledger::run(command, &settings),
         Command::Usage(args) => commands::usage::run(&args, &settings),
         Command::Stats(args) => commands::stats::run(&args, &settings),
         Command::Doctor(args) => commands::doctor::run(&args, &settings),

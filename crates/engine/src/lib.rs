@@ -9,6 +9,7 @@ pub mod exchange;
 pub mod extraction;
 pub mod graph;
 pub mod language_model;
+pub mod ledger;
 mod loading;
 mod memory;
 mod pipeline;

@@ -18,6 +18,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "graph",
             "communities",
             "cypher",
+            "ledger",
         ],
     ),
     (Layer::Loading, &["loading", "memory", "replies"]),

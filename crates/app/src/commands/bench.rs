@@ -7,6 +7,7 @@ mod figures;
 mod generate;
 mod index;
 mod khop;
+mod ledger;
 mod leiden;
 mod memory;
 mod pagerank;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Cold(cold::Args),
     /// Turn texts into vectors: texts and tokens a second, latency of one question
     Embed(embed::Args),
+    /// Read a transcript of an agent, then one more turn of it
+    Ledger(ledger::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
     /// Find the communities of a large graph: CPU, peak memory, modularity
@@ -57,6 +60,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Search(args) => search::run(&args, settings),
         Command::Cold(args) => cold::run(&args, settings),
         Command::Embed(args) => embed::run(&args, settings),
+        Command::Ledger(args) => ledger::run(&args),
         Command::Khop(args) => khop::run(&args),
         Command::Leiden(args) => leiden::run(&args),
         Command::Pagerank(args) => pagerank::run(&args),

@@ -15,6 +15,7 @@ pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod init;
+pub(crate) mod ledger;
 pub(crate) mod models;
 pub(crate) mod quarantine;
 pub(crate) mod recall;

@@ -7,6 +7,7 @@ mod support;
 
 mod a_bad_header_is_text_and_a_warning;
 mod a_blank_file_is_skipped_with_a_reason;
+mod a_hook_never_fails_its_agent;
 mod a_killed_run_costs_nothing;
 mod a_name_leads_to_its_neighbours;
 mod an_export_comes_back_the_same;

@@ -3,6 +3,7 @@
 mod cache;
 mod explore;
 mod extract;
+mod ledger;
 mod memory;
 mod recall;
 mod replies;

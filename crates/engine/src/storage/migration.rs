@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003_llm_call.sql"),
     include_str!("migrations/0004_memory.sql"),
     include_str!("migrations/0005_extraction.sql"),
+    include_str!("migrations/0006_ledger.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -40,6 +40,7 @@ mod settings;
 mod stats;
 mod time;
 mod timeline;
+mod turn;
 mod usage;
 
 pub use alias::{Alias, AliasSource};
@@ -72,4 +73,5 @@ pub use settings::{ChunkUnit, DocumentInput, EngineConfig, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
 pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};
+pub use turn::{BrokenLine, Decision, LedgerReport, LedgerStats, Turn, TurnView};
 pub use usage::{ModelPrice, SpendingLimit, Spent, UsageKey, UsageLine};
