@@ -119,8 +119,9 @@ fn summary(report: &LedgerReport) -> String {
 /// what it was.
 pub(crate) fn hook(global: &Global) -> Exit {
     let done = std::panic::catch_unwind(|| {
-        let mut event = String::new();
-        io::stdin().take(EVENT_BYTES).read_to_string(&mut event)?;
+        let mut event = Vec::new();
+        io::stdin().take(EVENT_BYTES).read_to_end(&mut event)?;
+        let event = String::from_utf8_lossy(&event);
         let settings = config::load(global)?;
         settings.check_store_exists()?;
         let engine = Engine::open(&settings.store, settings.engine.clone())?;
@@ -198,7 +199,7 @@ fn list(turns: &[TurnView], settings: &Settings) -> anyhow::Result<Exit> {
             }
             if !turn.found_by.is_empty() {
                 let reasons = plain_line(&turn.found_by.join("; "));
-                writeln!(out, "  {}", painted(DIM, &format!("found by {reasons}")))?;
+                writeln!(out, "  {}", painted(DIM, format!("found by {reasons}")))?;
             }
         }
     }
@@ -214,9 +215,9 @@ fn write_head(out: &mut impl Write, turn: &TurnView) -> io::Result<()> {
     writeln!(
         out,
         "{}  {}  {}",
-        painted(STRONG, &format!("turn {}", turn.id)),
+        painted(STRONG, format!("turn {}", turn.id)),
         turn.asked_at.as_deref().unwrap_or("-"),
-        painted(PATH, &plain_line(&place)),
+        painted(PATH, plain_line(&place)),
     )
 }
 

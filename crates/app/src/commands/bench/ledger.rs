@@ -112,8 +112,7 @@ fn write_turn(out: &mut impl Write, turn: usize, rng: &mut Rng) -> anyhow::Resul
             json!([{ "type": "text", "text": "I look at the file." },
                    { "type": "tool_use", "name": "Edit", "input": input }]),
         )?;
-        let output =
-            "    let value = \"a line of some file\";\n".repeat(20 + rng.below(200) as usize);
+        let output = "    let value = \"a line of some file\";\n".repeat(20 + rng.below(200));
         line(
             "user",
             2 + call * 2,
