@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Verify(commands::verify::Args),
     /// Copy the store to a new file while it is in use
     Backup(commands::backup::Args),
+    /// Ask the graph a query in openCypher
+    Cypher(commands::cypher::Args),
     /// Run a read-only SQL query on the store
     Sql(commands::sql::Args),
     /// Local models: list, get, check and delete them

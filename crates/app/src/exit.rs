@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use malha_engine::Error;
+use malha_engine::cypher::Phase;
 use malha_engine::language_model::ModelErrorKind;
 
 use crate::ui;
@@ -113,6 +114,13 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
         ),
         // Its message says what to do.
         Error::Usage(_) => return (Exit::Usage, None),
+        Error::Cypher(error) => (
+            match error.phase {
+                Phase::CompileTime => Exit::Usage,
+                Phase::Runtime => Exit::Failure,
+            },
+            "`malha cypher 'CALL show_tables()'` lists labels and relationship types",
+        ),
         Error::Busy { .. } => (
             Exit::Busy,
             "reading commands work meanwhile; `[index] lease_wait_ms` sets how long to wait",

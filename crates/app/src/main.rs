@@ -55,6 +55,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Doctor(args) => commands::doctor::run(&args, &settings),
         Command::Verify(args) => commands::verify::run(&args, &settings),
         Command::Backup(args) => commands::backup::run(&args, &settings),
+        Command::Cypher(args) => commands::cypher::run(&args, &settings),
         Command::Sql(args) => commands::sql::run(&args, &settings),
         Command::Models(command) => commands::models::run(command, &settings),
         Command::Eval(command) => commands::eval::run(command, &settings),

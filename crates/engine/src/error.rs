@@ -30,6 +30,9 @@ pub enum Error {
         line: usize,
         reason: String,
     },
+    /// A query in openCypher has no answer; says where and why.
+    #[error("{0}")]
+    Cypher(crate::cypher::CypherError),
     /// A model gave no usable answer.
     #[error(transparent)]
     Model(#[from] crate::language_model::ModelError),

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod correct;
+pub(crate) mod cypher;
 pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod diff;

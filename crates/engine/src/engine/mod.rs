@@ -1,6 +1,7 @@
 //! The front door: one store, its indexing runs and its questions.
 
 mod cache;
+mod cypher;
 mod explore;
 mod extract;
 mod ledger;
@@ -37,6 +38,8 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     store: Arc<Mutex<Store>>,
     graph: Arc<Mutex<Option<Arc<RankedGraph>>>>,
+    /// Names for queries, of the generation that they were last asked for.
+    names: Arc<Mutex<Option<Arc<cypher::GraphNames>>>>,
     times: Times,
 }
 
@@ -70,6 +73,7 @@ impl Engine {
             clock: Arc::new(SystemClock),
             store: Arc::new(Mutex::new(store)),
             graph: Arc::new(Mutex::new(None)),
+            names: Arc::new(Mutex::new(None)),
             times: Times::default(),
         })
     }

@@ -22,6 +22,7 @@ impl Engine {
             clock: Arc::clone(&self.clock),
             store: Arc::clone(&self.store),
             graph: Arc::clone(&self.graph),
+            names: Arc::clone(&self.names),
             times,
         }
     }

@@ -16,6 +16,7 @@ mod fact;
 mod file_system;
 pub(crate) mod full_text;
 pub(crate) mod graph_note;
+pub(crate) mod graph_property;
 mod graph_rows;
 pub(crate) mod graph_table;
 mod hex;

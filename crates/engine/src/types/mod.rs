@@ -24,6 +24,7 @@ macro_rules! text_names {
 
 mod alias;
 mod chunk;
+mod cypher;
 mod document;
 mod entity;
 mod extract;
@@ -45,6 +46,7 @@ mod usage;
 
 pub use alias::{Alias, AliasSource};
 pub use chunk::ChunkDraft;
+pub use cypher::{CypherRequest, CypherRows, GraphAnswer};
 pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
 };

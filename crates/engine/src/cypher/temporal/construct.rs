@@ -23,7 +23,11 @@ pub(in crate::cypher) fn construct(
     kind: TemporalType,
     today: i64,
 ) -> Result<Temporal> {
-    let base = Base::of(fields)?;
+    let mut base = Base::of(fields)?;
+    if !kind.has_date() {
+        // Without a day a zone is what it was on the other one's day.
+        base.zone = base.offset.map(Zone::Offset);
+    }
     let zone = match fields.get("timezone") {
         Some(Value::String(name)) if kind.has_zone() => Some(zone_of(name)?),
         Some(Value::String(_)) | None => None,
@@ -133,6 +137,7 @@ struct Base {
     days: Option<i64>,
     nanos: Option<i64>,
     zone: Option<Zone>,
+    offset: Option<i32>,
 }
 
 impl Base {
@@ -162,6 +167,7 @@ impl Base {
                         temporal.type_name()
                     )));
                 }
+                base.offset = temporal.offset();
                 base.zone = match temporal {
                     Temporal::DateTime(full) => Some(Zone::of_date_time(full)?),
                     Temporal::Time(time) => Some(Zone::Offset(time.offset)),

@@ -90,6 +90,14 @@ impl TemporalType {
 }
 
 impl Temporal {
+    /// The instant that long after 1970 began, in UTC.
+    pub fn from_millis(millis: i64) -> super::error::Result<Self> {
+        from_epoch(
+            millis.div_euclid(1_000),
+            millis.rem_euclid(1_000) * 1_000_000,
+        )
+    }
+
     /// Its kind.
     pub fn kind(&self) -> TemporalType {
         match self {

@@ -1,0 +1,443 @@
+//! Queries in openCypher on a store: what they find, in which names and at which time, and that nothing in a
+//! query, a parameter or a name can change what is stored.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use malha_engine::cypher::{ErrorKind, Phase};
+use malha_engine::exchange::TripleOptions;
+use malha_engine::types::CypherRequest;
+use malha_engine::{DocumentInput, Engine, EngineConfig, Error, parse_times};
+use serde_json::{Value, json};
+
+struct Silent;
+
+impl malha_engine::Progress for Silent {}
+
+fn engine(facts: &str) -> (tempfile::TempDir, Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default()).unwrap();
+    let file = folder.path().join("facts.tsv");
+    std::fs::write(&file, facts).unwrap();
+    engine
+        .import_triples(&file, "import:facts", &TripleOptions::default())
+        .unwrap();
+    (folder, engine)
+}
+
+const SEED: &str = "\
+Ata de maio: a paralisação\tmenciona_projeto\tPonte\tDocumento\tProjeto
+Ata de maio: a paralisação\tmenciona_projeto\tTúnel\tDocumento\tProjeto
+Orçamento\tmenciona_projeto\tTúnel\tDocumento\tProjeto
+Ana\ttrabalha_em\tPonte\tPessoa\tProjeto
+Bia\ttrabalha_em\tTúnel\tPessoa\tProjeto
+Bia\tnon-compliant\tAna\tPessoa\tPessoa
+";
+
+#[track_caller]
+fn rows(engine: &Engine, query: &str) -> Vec<Vec<Value>> {
+    let mut request = CypherRequest::new(query);
+    request.parameters.insert("nome".to_owned(), json!("Ana"));
+    match engine.cypher(&request) {
+        Ok(rows) => rows.rows,
+        Err(error) => panic!("{query}: {error}"),
+    }
+}
+
+#[track_caller]
+fn refusal(engine: &Engine, query: &str) -> malha_engine::cypher::CypherError {
+    match engine.cypher(&CypherRequest::new(query)) {
+        Err(Error::Cypher(error)) => error,
+        other => panic!("{query}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_queries_of_the_first_texts_run_as_written() {
+    let (_folder, engine) = engine(SEED);
+    let around = rows(
+        &engine,
+        "MATCH (p:Pessoa {nome: $nome})-[r]-(vizinho)\nRETURN type(r), vizinho;",
+    );
+    let mut types: Vec<&str> = around.iter().filter_map(|row| row[0].as_str()).collect();
+    types.sort_unstable();
+    assert_eq!(types, ["non-compliant", "trabalha_em"]);
+    let people = rows(
+        &engine,
+        "// Quem trabalha em projetos mencionados em documentos sobre a paralisação?
+         MATCH (d:Documento)-[:MENCIONA_PROJETO]->(proj:Projeto)<-[:TRABALHA_EM]-(p:Pessoa)
+         WHERE d.titulo CONTAINS 'paralisação'
+         RETURN DISTINCT p.nome, proj.nome ORDER BY p.nome;",
+    );
+    assert_eq!(
+        people,
+        [
+            [json!("Ana"), json!("Ponte")],
+            [json!("Bia"), json!("Túnel")]
+        ]
+    );
+    let tables = rows(
+        &engine,
+        "CALL show_tables();  // depois use a detecção de comunidades",
+    );
+    assert!(
+        tables.iter().any(|row| row[0] == "Pessoa" && row[2] == 2),
+        "{tables:?}"
+    );
+}
+
+#[test]
+fn every_type_can_be_named_and_a_wrong_name_is_told_with_its_place() {
+    let (_folder, engine) = engine(SEED);
+    #[track_caller]
+    fn check(engine: &Engine, query: &str, expected: i64) {
+        assert_eq!(rows(engine, query)[0][0], json!(expected), "{query}");
+    }
+    check(
+        &engine,
+        "MATCH ()-[r:`non-compliant`]->() RETURN count(r)",
+        1,
+    );
+    check(&engine, "MATCH ()-[r:NON_COMPLIANT]->() RETURN count(r)", 1);
+    check(&engine, "MATCH (n:Person) RETURN count(n)", 2);
+    check(&engine, "MATCH (n:Entity) RETURN count(n)", 7);
+    check(&engine, "MATCH (n {name: 'Ana'}) RETURN n.degree", 2);
+    for (query, place, near) in [
+        ("MATCH (n:Pesoa) RETURN n", (1, 10), "Pessoa"),
+        (
+            "MATCH (n)\nMATCH (n)-[:TRABALHA_EN]->() RETURN n",
+            (2, 13),
+            "trabalha_em",
+        ),
+        ("MATCH (n:Pessoa) RETURN n.nam", (1, 27), "name"),
+    ] {
+        let error = refusal(&engine, query);
+        assert_eq!(error.position, Some(place), "{query}");
+        assert!(error.message.contains(near), "{error}");
+    }
+}
+
+#[test]
+fn passages_documents_and_names_hang_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default()).unwrap();
+    let documents = [("a.md", "Alfa"), ("b.md", "Beta")].map(|(uri, title)| DocumentInput {
+        uri: uri.to_owned(),
+        title: title.to_owned(),
+        text: format!("{title} knows Gamma Delta well.\n\nGamma Delta knows Alfa.\n"),
+    });
+    engine
+        .index_documents("notes", &documents, &Silent)
+        .unwrap();
+    let count = |query: &str| rows(&engine, query)[0][0].clone();
+    assert_eq!(count("MATCH (d:Document) RETURN count(d)"), 2);
+    assert_eq!(
+        count("MATCH (c:Chunk)-[:PART_OF]->(d:Document {title: 'Alfa'}) RETURN count(c)"),
+        1
+    );
+    let mentioned =
+        "MATCH (:Document {titulo: 'Beta'})<-[:PART_OF]-(c)-[:MENTIONS]->(e {name: 'Alfa'})
+        RETURN count(e)";
+    assert_eq!(count(mentioned), 1);
+    let found = "CALL search.fulltext('gamma') YIELD node, score
+        MATCH (node)-[:PART_OF]->(d) RETURN d.uri ORDER BY d.uri";
+    assert_eq!(
+        rows(&engine, found),
+        [[json!("notes/a.md")], [json!("notes/b.md")]]
+    );
+}
+
+#[test]
+fn a_query_looks_at_the_asked_moment() {
+    let facts = "\
+Ana\tworks_at\tAcme\tPerson\tCompany\t2010\t2015
+Ana\tworks_at\tBeta\tPerson\tCompany\t2015\t
+";
+    let (_folder, engine) = engine(facts);
+    let query = "MATCH ({name: 'Ana'})-[r:WORKS_AT]->(c) RETURN c.name, r.valid_from.year";
+    let at = |date: &str| rows(&engine.at(parse_times(Some(date), None).unwrap()), query);
+    assert_eq!(at("2012-06-01"), [[json!("Acme"), json!(2010)]]);
+    assert_eq!(at("2020-06-01"), [[json!("Beta"), json!(2015)]]);
+    assert!(at("2001-01-01").is_empty());
+}
+
+#[test]
+fn procedures_answer() {
+    let (_folder, engine) = engine(SEED);
+    let near = rows(
+        &engine,
+        "CALL graph.neighbors('Ana', 1) YIELD node, depth RETURN node.name ORDER BY 1",
+    );
+    assert_eq!(near.len(), 2);
+    let ranked = rows(
+        &engine,
+        "CALL graph.pagerank('Ana') YIELD node, score RETURN node.name, score",
+    );
+    assert_eq!(ranked[0][0], "Ana");
+    let path = rows(
+        &engine,
+        "CALL graph.shortestPath('Ana', 'Túnel') YIELD path RETURN [n IN nodes(path) | n.name]",
+    );
+    assert_eq!(path, [[json!(["Ana", "Bia", "Túnel"])]]);
+    let path = rows(
+        &engine,
+        "MATCH p = shortestPath((a {name: 'Ana'})-[*]-(b {name: 'Orçamento'})) RETURN length(p)",
+    );
+    assert_eq!(path, [[json!(3)]]);
+    for call in [
+        "db.labels()",
+        "db.relationshipTypes()",
+        "db.propertyKeys()",
+        "graph.communities()",
+    ] {
+        rows(&engine, &format!("CALL {call}"));
+    }
+    let schema = rows(&engine, "CALL db.schema.visualization()");
+    assert!(
+        schema[0][0]
+            .as_array()
+            .is_some_and(|labels| !labels.is_empty())
+    );
+}
+
+/// Buglog D22, D23: whatever a query looks like, it is refused by name or it only reads.
+#[test]
+fn nothing_that_writes_gets_through() {
+    let (_folder, engine) = engine(SEED);
+    let before = engine.digest().unwrap();
+    for (query, word) in [
+        ("CREATE (n)", "CREATE"),
+        ("MATCH (n) /*x*/ DETACH/**/DELETE n", "DELETE"),
+        ("MATCH (n) DeTaCh dElEtE n", "DELETE"),
+        ("MATCH (n) SET n.admin = true", "SET"),
+        ("MATCH (n) REMOVE n.name RETURN n", "REMOVE"),
+        ("MERGE (n:Pessoa {nome: 'Eva'}) RETURN n", "MERGE"),
+        ("FOREACH (x IN [1] | CREATE (n))", "FOREACH"),
+        ("CALL { CREATE (n) } RETURN 1", "CREATE"),
+        ("MATCH (n) CALL { WITH n DELETE n } RETURN 1", "DELETE"),
+        ("ＣＲＥＡＴＥ (n)", "CREATE"),
+        ("MATCH (n) ＤＥＴＡＣＨ ＤＥＬＥＴＥ n", "DETACH"),
+        ("RETURN 1; CREATE (n)", "CREATE"),
+        (
+            "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row",
+            "LOAD",
+        ),
+        ("DROP TABLE entity", "DROP"),
+        (
+            "MATCH (n) WHERE EXISTS { MATCH (n) SET n.x = 1 } RETURN n",
+            "SET",
+        ),
+    ] {
+        let error = refusal(&engine, query);
+        assert_eq!(error.phase, Phase::CompileTime, "{query}");
+        assert!(error.message.contains(word), "{query}: {error}");
+    }
+    for text in [
+        "x` SET n.admin = true //",
+        "'); DROP TABLE entity; --",
+        "\" OR 1=1",
+        "\u{0}",
+        "${x}",
+    ] {
+        let mut request = CypherRequest::new("MATCH (n {name: $name}) RETURN n");
+        request.parameters.insert("name".to_owned(), json!(text));
+        assert!(engine.cypher(&request).unwrap().rows.is_empty());
+        let label = text.replace('`', "``");
+        refusal(&engine, &format!("MATCH (n:`{label}`) RETURN n"));
+        let mut request = CypherRequest::new("CALL search.fulltext($q) YIELD node RETURN node");
+        request.parameters.insert("q".to_owned(), json!(text));
+        engine.cypher(&request).unwrap();
+    }
+    assert_eq!(engine.digest().unwrap(), before);
+}
+
+#[test]
+fn questions_become_queries_with_evidence() {
+    let (_folder, engine) = engine(SEED);
+    #[track_caller]
+    fn check(engine: &Engine, question: &str, expected: &str) {
+        let answer = engine.ask_graph(question).unwrap();
+        let shown = serde_json::to_string(&answer.answer.rows).unwrap();
+        assert!(shown.contains(expected), "{question}: {answer:?}");
+    }
+    check(&engine, "Em que projeto trabalha Ana?", "Ponte");
+    check(&engine, "Quem trabalha em Túnel?", "Bia");
+    check(&engine, "How many Pessoa are there?", "[[2]]");
+    check(&engine, "What lies between Ana and Orçamento?", "Túnel");
+    check(&engine, "Ana 和 Túnel 之间有什么关系", "Bia");
+    let answer = engine.ask_graph("Quem trabalha em Túnel?").unwrap();
+    assert!(!answer.evidence.is_empty());
+    let before = engine.digest().unwrap();
+    for question in [
+        "",
+        "Who is it?",
+        "Ana` SET n.x = 1 //",
+        "'; DROP TABLE entity; --",
+    ] {
+        engine.ask_graph(question).unwrap();
+    }
+    assert!(engine.ask_graph("Who painted it?").unwrap().query.is_none());
+    assert_eq!(engine.digest().unwrap(), before);
+}
+
+#[test]
+fn limits_end_a_query_with_their_name() {
+    let (_folder, engine) = engine(SEED);
+    let mut request = CypherRequest::new("UNWIND range(1, 100) AS x RETURN x");
+    request.max_rows = 10;
+    let detail = |request: &CypherRequest| match engine.cypher(request) {
+        Err(Error::Cypher(error)) => {
+            assert_eq!(error.kind, ErrorKind::LimitExceeded);
+            error.detail
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(detail(&request), "RowLimit");
+    let endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*)";
+    let mut request = CypherRequest::new(endless);
+    request.timeout = Duration::from_millis(50);
+    assert_eq!(detail(&request), "TimeLimit");
+    for (query, expected) in [
+        ("RETURN range(1, 100000000000)", "ValueTooLarge"),
+        (
+            "RETURN reduce(s = 'a', x IN range(1, 60) | s + s)",
+            "ValueTooLarge",
+        ),
+        (
+            "RETURN reduce(l = [1], x IN range(1, 60) | [l, l])",
+            "ValueTooLarge",
+        ),
+        (
+            "RETURN reduce(l = [], x IN range(1, 100000) | [l])",
+            "ValueTooLarge",
+        ),
+        (
+            "UNWIND range(1, 3000) AS x RETURN collect(reduce(s = 'a', y IN range(1, 17) | s + s) + x)",
+            "MemoryLimit",
+        ),
+    ] {
+        let mut request = CypherRequest::new(query);
+        request.max_rows = u64::MAX;
+        request.timeout = Duration::from_secs(120);
+        assert_eq!(detail(&request), expected, "{query}");
+    }
+    let deep = format!("RETURN {}1{}", "(".repeat(5_000), ")".repeat(5_000));
+    assert_eq!(refusal(&engine, &deep).detail, "QueryTooDeep");
+    let long = format!("RETURN {}1", "1 + ".repeat(5_000));
+    assert_eq!(refusal(&engine, &long).detail, "QueryTooDeep");
+}
+
+/// Random queries made of the words of real ones. `MALHA_FUZZ_SECONDS` sets how long; three by default.
+#[test]
+fn no_query_panics_hangs_or_outgrows_its_limit() {
+    let (_folder, engine) = engine(SEED);
+    let before = engine.digest().unwrap();
+    let seconds = std::env::var("MALHA_FUZZ_SECONDS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(3));
+    let mut random = Random(0x5eed);
+    let (mut runs, mut answered) = (0, 0);
+    while Instant::now() < until {
+        let query = random.query();
+        let mut request = CypherRequest::new(&query);
+        request.timeout = Duration::from_millis(500);
+        request
+            .parameters
+            .insert("p".to_owned(), json!(["Ana", 1, null]));
+        let started = Instant::now();
+        answered += usize::from(engine.cypher(&request).is_ok());
+        assert!(started.elapsed() < Duration::from_secs(20), "{query}");
+        runs += 1;
+    }
+    println!("{runs} queries, {answered} with an answer");
+    assert!(
+        answered * 50 > runs,
+        "{answered} of {runs}: the queries have become nonsense"
+    );
+    assert_eq!(engine.digest().unwrap(), before);
+}
+
+struct Random(u64);
+
+const SEEDS: &[&str] = &[
+    "MATCH (a:Pessoa)-[r:TRABALHA_EM]->(b) WHERE a.nome STARTS WITH 'A' RETURN a, type(r), b.name LIMIT 5",
+    "MATCH p = (a)-[*1..3]-(b) WHERE a <> b RETURN length(p) AS n, count(*) ORDER BY n DESC SKIP 1",
+    "MATCH (a) OPTIONAL MATCH (a)-[r]->(b:Projeto) WITH a, collect(b.name) AS names RETURN a.name, names",
+    "UNWIND [1, 2.5, 'x', null, true, [1], {a: 1}] AS x RETURN DISTINCT x, x = x, x < 2, x IS NULL",
+    "RETURN [x IN range(0, 10) WHERE x % 2 = 0 | x ^ 2] AS s, all(y IN [1, 2] WHERE y > 0), reduce(s = 0, z IN [1, 2] | s + z)",
+    "MATCH (a) WHERE (a)-->(:Projeto) AND NOT exists((a)<--()) RETURN a { .name, n: size([(a)--(c) | c]) }",
+    "RETURN date('2015-07-21') + duration('P1M2DT3H'), datetime({year: 2015, week: 30, timezone: 'Europe/Lisbon'}).epochMillis",
+    "MATCH p = allShortestPaths((a {name: 'Ana'})-[*..4]-(b)) RETURN nodes(p), relationships(p)",
+    "CALL search.fulltext('ponte', 3) YIELD node, score RETURN node.text, score UNION ALL RETURN 1 AS `node.text`, 2 AS score",
+    "MATCH (n) RETURN labels(n), keys(n), properties(n), CASE n.name WHEN 'Ana' THEN 1 ELSE n.degree END ORDER BY n.name",
+    "RETURN substring('héllo', 1, 3), split('a,b', ','), toInteger('7'), $p[0], -9223372036854775808, 0x1F, 1e3, '\\u00e9'",
+    "MATCH (a) WITH a ORDER BY a.name LIMIT 3 WHERE a.degree > 0 RETURN avg(a.degree), stDev(a.degree), percentileCont(a.degree, 0.5)",
+    "MATCH (n) WHERE EXISTS { MATCH (n)-->(m) WHERE m.name CONTAINS 'e' } RETURN COUNT { (n)--() } AS c, n.name =~ '.*a'",
+];
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % below.max(1) as u64) as usize
+    }
+
+    fn words(&mut self) -> Vec<&'static str> {
+        let seed = SEEDS[self.next(SEEDS.len())];
+        seed.split_inclusive(|letter: char| !letter.is_alphanumeric())
+            .collect()
+    }
+
+    /// A query with some of its words changed for, put behind or taken from those of others.
+    fn query(&mut self) -> String {
+        let mut words = self.words();
+        for _ in 0..self.next(5) {
+            let other = self.words();
+            let from = self.next(other.len());
+            let to = (from + 1 + self.next(6)).min(other.len());
+            let place = self.next(words.len());
+            match self.next(4) {
+                0 => drop(words.splice(place..=place, other[from..to].iter().copied())),
+                1 => drop(words.splice(place..place, other[from..to].iter().copied())),
+                2 => drop(words.remove(place)),
+                _ => {
+                    let with = self.next(words.len());
+                    words.swap(place, with);
+                }
+            }
+            if words.is_empty() {
+                words.push("RETURN 1");
+            }
+        }
+        let mut query: String = words.concat();
+        if self.next(20) == 0 {
+            let strange = ["\u{0}", "`", "'", "/*", "－", "😀", "((((", "]", "$", "\\"];
+            let mut place = self.next(query.len() + 1);
+            while !query.is_char_boundary(place) {
+                place -= 1;
+            }
+            query.insert_str(place, strange[self.next(strange.len())]);
+        }
+        query
+    }
+}
+
+/// The gold paths of `MetaQA`'s questions as queries give the answers that walking its base gives.
+#[test]
+fn the_paths_of_metaqa_reach_their_ceiling() {
+    let data = std::env::var_os("MALHA_DATA_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        Into::into,
+    );
+    let folder = data.join("metaqa");
+    if !folder.join("kb.tsv.gz").exists() {
+        println!("skipped: no MetaQA (set MALHA_DATA_DIR)");
+        return;
+    }
+    metaqa::check(&folder);
+}
+
+#[path = "metaqa/mod.rs"]
+mod metaqa;
