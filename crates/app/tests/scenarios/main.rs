@@ -6,6 +6,7 @@ mod stub;
 mod support;
 
 mod a_bad_header_is_text_and_a_warning;
+mod a_bad_reply_costs_only_its_passage;
 mod a_blank_file_is_skipped_with_a_reason;
 mod a_hook_never_fails_its_agent;
 mod a_killed_run_costs_nothing;

@@ -17,6 +17,7 @@ mod reply;
 mod request;
 mod schema;
 mod settings;
+mod written_triples;
 
 pub use checked::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem, check_reply};
 pub use ddl::schema_of_ddl;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::delimited;
 use super::lenient_json;
 use super::raw::{RawEntity, RawRelation, RawReply};
+use super::written_triples;
 
 /// Why nothing could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,14 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
             break;
         }
         at = answer.ceil_char_boundary(at);
+    }
+    if !is_recognised {
+        let written = written_triples::read(answer);
+        if !written.is_empty() {
+            reply.oddities.push("facts written as calls");
+            reply.extend(written);
+            return Ok(reply);
+        }
     }
     if !found_json {
         return match answer
@@ -157,7 +166,8 @@ fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> bool {
             reply.relations.push(relation);
             return true;
         }
-        if let Some(entity) = entity_of(map, None) {
+        // Alone, a title or a text may be anything; with a type it is an entity.
+        if let Some(entity) = entity_of(map, None).filter(|entity| entity.kind.is_some()) {
             reply.entities.push(entity);
             return true;
         }

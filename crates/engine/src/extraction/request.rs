@@ -93,18 +93,14 @@ impl Requests {
         self.follow_up(first, reply, &again)
     }
 
-    /// Asks for a reply that can be read. A reply that was cut gets twice the room.
-    pub fn repair(
-        &self,
-        first: &ChatRequest,
-        reply: &str,
-        reason: &str,
-        is_truncated: bool,
-    ) -> ChatRequest {
+    /// Asks once more, saying what was wrong with the first reply, which is not shown: a model that lost
+    /// itself would only do so again. A reply that was cut gets twice the room.
+    pub fn repair(&self, first: &ChatRequest, reason: &str, is_truncated: bool) -> ChatRequest {
         let words = self.prompts.repair.fill(&[("reason", reason)]);
-        // A model that loses itself in a long answer is not shown all of it again.
-        let shown: String = reply.chars().take(2000).collect();
-        let mut request = self.follow_up(first, &shown, &words);
+        let mut request = first.clone();
+        if let Some(system) = request.messages.first_mut() {
+            system.text = format!("{}\n\n{words}", system.text);
+        }
         if is_truncated {
             request.max_output_tokens *= 2;
         }

@@ -280,9 +280,7 @@ impl Version {
         reason: &str,
         look: &dyn Fn(&ChatRequest) -> Result<Looked>,
     ) -> Result<Derived> {
-        let repair = self
-            .requests
-            .repair(request, &reply.text, reason, reply.is_truncated);
+        let repair = self.requests.repair(request, reason, reply.is_truncated);
         let second = match look(&repair) {
             Ok(Looked::Found(second)) => second,
             Ok(Looked::Busy) => return Ok(Derived::Busy),

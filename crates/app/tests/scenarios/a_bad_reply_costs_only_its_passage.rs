@@ -1,0 +1,124 @@
+use serde_json::{Value, json};
+
+use crate::stub::{Answer, Received, Stub};
+use crate::support::Vault;
+
+/// `A knows B.` as a model would put it; the note about Caio gets no sense the first two times.
+fn answer(request: &Received) -> Answer {
+    let messages = request.body["messages"].as_array().unwrap();
+    let passage = messages.last().unwrap()["content"].as_str().unwrap();
+    let passage = passage.split_once("Passage:\n").unwrap().1.trim();
+    if passage.contains("Caio") && request.number < 4 {
+        return Answer::chat("Let me analyse the text…");
+    }
+    let words: Vec<&str> = passage.trim_end_matches('.').split_whitespace().collect();
+    let reply = json!({
+        "entities": [{"name": words[0], "type": "Person"}, {"name": words[2], "type": "Person"}],
+        "relations": [{"source": words[0], "target": words[2], "type": "KNOWS", "quote": passage}],
+    });
+    Answer::chat(&reply.to_string())
+}
+
+fn vault(stub: &Stub) -> Vault {
+    let config = format!(
+        "[models]\nmodel = \"small\"\nbase_url = \"{}\"\nconcurrency = 1\n",
+        stub.url
+    );
+    Vault::new(&[
+        ("a.md", "Ana knows Bea."),
+        ("b.md", "Caio knows Dora."),
+        ("c.md", "Edu knows Fe."),
+        ("malha.toml", &config),
+    ])
+}
+
+const EXTRACT: [&str; 4] = ["index", "--extract", "llm", "--json"];
+
+#[test]
+fn a_bad_reply_costs_only_its_passage() {
+    let stub = Stub::start(answer);
+    let vault = vault(&stub);
+    let estimate = vault
+        .malha(&["index", "--extract", "llm", "--estimate", "--json"])
+        .expect(0)
+        .json();
+    assert_eq!(
+        (estimate["calls"].as_u64(), stub.calls()),
+        (Some(3), 0),
+        "nothing is sent"
+    );
+    let ran = vault.malha(&EXTRACT).expect(4);
+    assert!(
+        ran.stderr.contains("b.md:1: there is no JSON in it"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        stub.calls(),
+        4,
+        "one a passage, and one more for the bad one"
+    );
+    let aside = vault
+        .malha(&["quarantine", "list", "--json"])
+        .expect(0)
+        .json();
+    assert_eq!(aside.as_array().map(Vec::len), Some(1), "{aside}");
+    let number = aside[0]["id"].to_string();
+    let shown = vault.malha(&["quarantine", "show", &number]).expect(0);
+    assert!(shown.stdout.contains("Let me analyse"), "{}", shown.stdout);
+    let again = vault.malha(&EXTRACT).expect(0).json();
+    assert_eq!((stub.calls(), &again["extract"]["known"]), (5, &json!(2)));
+    let usage = vault.malha(&["usage", "--json"]).expect(0).json();
+    assert_eq!(
+        (&usage["total"]["calls"], &usage["total"]["rejected"]),
+        (&json!(5), &json!(2))
+    );
+    let runs = vault.malha(&["runs", "show", "--json"]).expect(0).json();
+    assert!(
+        runs.as_array()
+            .unwrap()
+            .iter()
+            .any(|run: &Value| run["kind"] == "extract")
+    );
+    vault.malha(&["runs", "show"]).expect(0);
+    vault.malha(&["runs", "show", "9999"]).expect(3);
+    vault.malha(&["quarantine", "drop", "9999"]).expect(3);
+    vault.malha(&["verify"]).expect(0);
+}
+
+#[test]
+fn a_spending_limit_ends_with_its_own_code_and_the_next_run_goes_on() {
+    let stub = Stub::start(answer);
+    let vault = vault(&stub);
+    let mut limited = EXTRACT.to_vec();
+    limited.extend(["--max-calls", "1"]);
+    vault.malha(&limited).expect(5);
+    assert_eq!(stub.calls(), 1);
+    vault
+        .malha(&["index", "--extract", "llm", "--max-cost", "1"])
+        .expect(78);
+    vault.malha(&["index", "--estimate"]).expect(2);
+}
+
+#[test]
+fn a_prompt_and_a_schema_that_cannot_be_used_are_refused_before_anything_is_sent() {
+    let stub = Stub::start(answer);
+    let vault = vault(&stub);
+    vault.write("prompts/passage.md", "Passage:\n{\"a\": {}}\n{{txt}}\n");
+    let ran = vault.malha(&EXTRACT).expect(78);
+    assert!(
+        ran.stderr
+            .contains("passage.md:3: unknown placeholder {{txt}}"),
+        "{}",
+        ran.stderr
+    );
+    std::fs::remove_dir_all(vault.root.join("prompts")).unwrap();
+    vault.write(
+        "schema.toml",
+        "[entity.Person]\n[relation.KNOWS]\nsource = [\"Ghost\"]\n",
+    );
+    vault.malha(&["schema", "check"]).expect(1);
+    let ran = vault.malha(&EXTRACT).expect(2);
+    assert!(ran.stderr.contains("Ghost"), "{}", ran.stderr);
+    assert_eq!(stub.calls(), 0);
+}
