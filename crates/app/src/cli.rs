@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Index(commands::index::Args),
     /// Find ranked evidence for a question
     Search(commands::search::Args),
+    /// Answer a question with sentences of your documents, each with its place
+    Ask(commands::ask::Args),
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
     #[command(subcommand)]
     Graph(commands::graph::Command),

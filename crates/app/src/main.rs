@@ -35,6 +35,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Init(args) => commands::init::run(&args, &settings),
         Command::Index(args) => commands::index::run(&args, &settings),
         Command::Search(args) => commands::search::run(&args, &settings),
+        Command::Ask(args) => commands::ask::run(&args, &settings),
         Command::Graph(command) => commands::graph::run(command, &settings),
         Command::Remember(args) => commands::remember::run(&args, &settings),
         Command::Recall(args) => commands::recall::run(&args, &settings),

@@ -1,5 +1,6 @@
 //! malha: documents, vaults and conversations in; a dated knowledge graph in one `SQLite` file; evidence out.
 
+pub mod answer;
 pub mod chunking;
 pub mod communities;
 pub mod cypher;
@@ -15,6 +16,7 @@ mod memory;
 mod pipeline;
 pub mod replies;
 pub mod retrieval;
+pub mod router;
 pub mod sources;
 pub mod storage;
 pub mod text;

@@ -19,6 +19,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "communities",
             "cypher",
             "ledger",
+            "answer",
+            "router",
         ],
     ),
     (Layer::Loading, &["loading", "memory", "replies"]),

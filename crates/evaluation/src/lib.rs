@@ -5,6 +5,7 @@ mod bootstrap;
 mod comparison;
 mod dataset;
 mod error;
+mod evidence;
 pub mod generate;
 mod held_out;
 mod links;
@@ -12,6 +13,7 @@ mod metrics;
 mod predictions;
 mod recursive_cte;
 mod rng;
+mod routing;
 mod runner;
 mod temporal;
 
@@ -22,11 +24,13 @@ pub use dataset::{
     QuestionSet, read_ids, read_passages, read_questions, restrict,
 };
 pub use error::{Error, Result};
+pub use evidence::{EvidenceReport, evaluate_evidence};
 pub use held_out::{HeldOut, hold_out, rank_held_out};
 pub use links::{FieldScore, LinkDifference, LinkReport, evaluate_links};
 pub use metrics::Metrics;
 pub use predictions::write_predictions;
 pub use recursive_cte::RecursiveCte;
 pub use rng::Rng;
+pub use routing::{Misrouted, RouterReport, evaluate_router};
 pub use runner::{RunLog, run_modes};
 pub use temporal::{TemporalReport, evaluate_temporal};

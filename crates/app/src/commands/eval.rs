@@ -1,9 +1,11 @@
 //! `malha eval`: measure retrieval, links and more against data sets.
 
 mod all;
+mod evidence;
 mod figures;
 mod links;
 mod retrieval;
+mod router;
 mod temporal;
 mod vault;
 
@@ -19,6 +21,10 @@ pub(crate) enum Command {
     Retrieval(Box<retrieval::Args>),
     /// Run the public data sets that docs/evaluation.md reports, one row a set and recipe
     All(all::Args),
+    /// Measure how much of the evidence for questions stands in a context of so many words
+    Evidence(evidence::Args),
+    /// Measure how often the router takes the way that fits a question
+    Router(router::Args),
     /// Compare the links found in a vault with a reference made by another program
     Links(links::Args),
     /// Ask what held at given dates, of facts with dates
@@ -31,6 +37,8 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
     let done = match command {
         Command::Retrieval(args) => retrieval::run(&args, settings),
         Command::All(args) => all::run(&args, settings),
+        Command::Evidence(args) => evidence::run(&args, settings),
+        Command::Router(args) => router::run(&args, settings),
         Command::Links(args) => links::run(&args, settings),
         Command::Temporal(args) => temporal::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),

@@ -1,5 +1,6 @@
 //! `malha graph …`: look into the graph. Names, aliases and public ids are accepted alike.
 
+mod communities;
 mod entity;
 mod hubs;
 mod neighbors;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Path(path::Args),
     /// List the best connected entities
     Hubs(hubs::Args),
+    /// List what belongs together: communities of entities, coarse to fine
+    Communities(communities::Args),
     /// List the notes without any relation
     Orphans(orphans::Args),
     /// List the links that point to no note, or to several
@@ -36,6 +39,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Neighbors(args) => neighbors::run(&args, settings),
         Command::Path(args) => path::run(&args, settings),
         Command::Hubs(args) => hubs::run(&args, settings),
+        Command::Communities(args) => communities::run(&args, settings),
         Command::Orphans(args) => orphans::run(&args, settings),
         Command::Unresolved(args) => unresolved::run(&args, settings),
     }

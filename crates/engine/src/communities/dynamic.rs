@@ -11,16 +11,33 @@ pub struct Change {
     pub is_added: bool,
 }
 
-/// The partition after a change of the graph, from the one before. Only nodes that the change can have unsettled
-/// move, and then what their moves unsettle: ends of new edges between communities and of lost edges inside one
-/// (the dynamic frontier of Sahu 2024), and new nodes, which are those past the end of `before`.
+/// Nodes that changes of the edges can have unsettled: ends of new edges between communities and of lost edges
+/// inside one (the dynamic frontier of Sahu 2024), and all nodes past the end of `labels`.
+pub fn frontier(nodes: usize, labels: &[u32], changes: &[Change]) -> Vec<u32> {
+    let label = |node: u32| labels.get(node as usize);
+    let mut is_queued = vec![false; nodes];
+    for change in changes {
+        let (source, target) = (label(change.source), label(change.target));
+        if (source.is_none() || source != target) == change.is_added {
+            is_queued[change.source as usize] = true;
+            is_queued[change.target as usize] = true;
+        }
+    }
+    is_queued[labels.len().min(nodes)..].fill(true);
+    (0..nodes as u32)
+        .filter(|&node| is_queued[node as usize])
+        .collect()
+}
+
+/// The partition after a change of the graph, from the one before: the nodes of `frontier` move, and then what their
+/// moves unsettle. Nodes past the end of `before` are new and start alone.
 ///
 /// Communities keep their labels; new ones are numbered after them. So labels may have gaps, and a community whose
 /// label has the same nodes as before is unchanged. Every community is connected.
 pub fn update(
     network: &Network,
     before: &[u32],
-    changes: &[Change],
+    frontier: Vec<u32>,
     options: &LeidenOptions,
 ) -> Vec<u32> {
     let known = before.len().min(network.nodes());
@@ -30,18 +47,6 @@ pub fn update(
         labels.push(bound);
         bound += 1;
     }
-    let mut is_queued = vec![false; network.nodes()];
-    for change in changes {
-        let (source, target) = (change.source as usize, change.target as usize);
-        if (labels[source] != labels[target]) == change.is_added {
-            is_queued[source] = true;
-            is_queued[target] = true;
-        }
-    }
-    is_queued[known..].fill(true);
-    let queue = (0..network.nodes() as u32)
-        .filter(|&node| is_queued[node as usize])
-        .collect();
     let masses = masses(network, options);
     let mut totals = masses.totals(&labels, bound as usize);
     let mut gather = Gather::new(bound as usize);
@@ -50,7 +55,7 @@ pub fn update(
         &masses,
         &mut labels,
         &mut totals,
-        queue,
+        frontier,
         0,
         &mut gather,
     );

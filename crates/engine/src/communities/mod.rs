@@ -14,6 +14,7 @@ mod dynamic;
 mod hierarchy;
 mod leiden;
 mod louvain;
+mod matching;
 mod moves;
 mod network;
 mod order;
@@ -21,10 +22,11 @@ mod quality;
 mod refine;
 
 pub use components::disconnected;
-pub use dynamic::{Change, update};
+pub use dynamic::{Change, frontier, update};
 pub use hierarchy::{Hierarchy, HierarchyOptions, Level, hierarchy, refined};
 pub use leiden::{LeidenOptions, Objective, leiden};
 pub use louvain::louvain;
+pub use matching::continued;
 pub use network::Network;
 pub use quality::quality;
 

@@ -260,10 +260,10 @@ proptest! {
             edges.iter().map(|&(source, target, _)| Change { source, target, is_added }).collect()
         };
         let changes = [change(&new, true), change(gone, false)].concat();
-        let after = update(&network, &before, &changes, &options);
+        let after = update(&network, &before, frontier(nodes as usize + 2, &before, &changes), &options);
         prop_assert_eq!(after.len(), nodes as usize + 2);
         prop_assert_eq!(disconnected(&network, &after), 0);
-        let same = update(&weighted(nodes, &edges), &before, &[], &options);
+        let same = update(&weighted(nodes, &edges), &before, Vec::new(), &options);
         prop_assert_eq!(same, before, "nothing changed, nothing moves");
     }
 }
@@ -292,7 +292,12 @@ fn an_update_moves_only_the_neighbourhood_of_a_change() {
         .collect();
     edges.retain(|&(a, b)| a != 1 && b != 1);
     edges.extend(changes.iter().map(|change| (change.source, change.target)));
-    let after = update(&unit(60, &edges), &before, &changes, &options);
+    let after = update(
+        &unit(60, &edges),
+        &before,
+        frontier(60, &before, &changes),
+        &options,
+    );
     assert_eq!(after[1], before[6]);
     let moved: Vec<usize> = (0..60)
         .filter(|&node| after[node] != before[node])

@@ -1,6 +1,9 @@
 //! The front door: one store, its indexing runs and its questions.
 
+mod ask;
 mod cache;
+mod communities;
+mod context;
 mod cypher;
 mod explore;
 mod extract;
@@ -8,6 +11,7 @@ mod ledger;
 mod memory;
 mod recall;
 mod replies;
+mod reports;
 mod times;
 mod transfer;
 
@@ -189,6 +193,11 @@ impl Engine {
         if request.limit == 0 {
             return Err(Error::Usage("the limit must be at least 1".to_owned()));
         }
+        self.read(|reader| retrieval::search(reader, request))
+    }
+
+    /// What searches read, at this engine's moment.
+    fn read<T>(&self, question: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
         let store = self.store();
         let graph = self.ranked_graph(&store)?;
         let namespace = store
@@ -209,7 +218,7 @@ impl Engine {
             at,
             hidden,
         };
-        retrieval::search(&reader, request)
+        question(&reader)
     }
 
     /// The entities a name, alias or public id stands for, best first; empty when none.

@@ -2,13 +2,20 @@
 
 mod assemble;
 mod bridge;
+mod budget;
+mod centrality;
 pub mod graph;
 mod keyword;
 mod notes;
+mod pack;
+mod passages;
 mod quote;
 mod recipe;
 mod search;
 mod turns;
 mod walk;
 
+pub(crate) use centrality::central_sentences;
+pub(crate) use pack::{Candidates, pack};
+pub(crate) use passages::{CHUNKS, Sentences, score_sentences};
 pub(crate) use search::{RankedGraph, Reader, search};

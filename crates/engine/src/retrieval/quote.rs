@@ -25,7 +25,7 @@ pub(super) fn best_quote(
         .collect();
     let mut best = ((false, 0), 0..0);
     let mut buffer = String::new();
-    for sentence in sentences(text) {
+    for sentence in sentences(text, LONGEST) {
         buffer.clear();
         tokenizer.index_terms(&text[sentence.clone()], language, &mut buffer);
         let found: FxHashSet<&str> = buffer
@@ -41,14 +41,14 @@ pub(super) fn best_quote(
 }
 
 /// False for headings and for what is nothing but one embed.
-fn states_something(sentence: &str) -> bool {
+pub(super) fn states_something(sentence: &str) -> bool {
     let item = sentence.trim_start_matches(['-', '*', '+', '>', ' ']);
     let is_embed = item.starts_with("![") && item.ends_with([']', ')']);
     !sentence.starts_with('#') && !is_embed
 }
 
-/// Sentences and lines of a text, trimmed, not longer than a quote may be.
-fn sentences(text: &str) -> Vec<Range<usize>> {
+/// Sentences and lines of a text, trimmed; what is longer than `longest` bytes is cut at a blank.
+pub(super) fn sentences(text: &str, longest: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
@@ -67,7 +67,7 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
             '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
             _ => false,
         };
-        if ends || after - start > LONGEST && c.is_whitespace() || after - start > LONGEST + 80 {
+        if ends || after - start > longest && c.is_whitespace() || after - start > longest + 80 {
             push_trimmed(text, start..after, &mut found);
             start = after;
         }
@@ -124,7 +124,7 @@ mod tests {
     fn sentences_end_where_people_end_them() {
         #[track_caller]
         fn check(text: &str, expected: &[&str]) {
-            let found: Vec<&str> = sentences(text)
+            let found: Vec<&str> = sentences(text, LONGEST)
                 .into_iter()
                 .map(|range| &text[range])
                 .collect();
@@ -139,7 +139,7 @@ mod tests {
         check("第一句。第二句", &["第一句。", "第二句"]);
         check("  ", &[]);
         assert!(
-            sentences(&"x".repeat(2000))
+            sentences(&"x".repeat(2000), LONGEST)
                 .iter()
                 .all(|range| range.len() <= LONGEST + 81)
         );

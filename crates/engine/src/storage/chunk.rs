@@ -195,3 +195,25 @@ pub(crate) fn evidence_chunk(
         })
         .optional()?)
 }
+
+/// Whether a current chunk of the document holds this text at this byte of the document.
+pub(crate) fn quote_stands(
+    connection: &Connection,
+    document: DocumentId,
+    start: usize,
+    quote: &str,
+) -> Result<bool> {
+    let end = start + quote.len();
+    let mut statement = connection.prepare_cached(
+        "SELECT start, text FROM chunk WHERE document = ?1 AND retracted_at IS NULL AND start <= ?2 AND end >= ?3",
+    )?;
+    let mut rows = statement.query(params![document.0, start as i64, end as i64])?;
+    while let Some(row) = rows.next()? {
+        let offset = start - row.get::<_, i64>(0)? as usize;
+        let text: String = row.get(1)?;
+        if text.get(offset..offset + quote.len()) == Some(quote) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -142,7 +142,7 @@ fn affordable<'a>(connection: &Connection, words: Vec<&'a [String]>) -> Result<V
 }
 
 /// In how many chunks of all namespaces a term stands; deleted chunks are not counted.
-fn document_frequency(connection: &Connection, term: &str) -> Result<i64> {
+pub(crate) fn document_frequency(connection: &Connection, term: &str) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT doc FROM chunk_fts_term WHERE term = ?1")?
         .query_row([term], |row| row.get(0))

@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0004_memory.sql"),
     include_str!("migrations/0005_extraction.sql"),
     include_str!("migrations/0006_ledger.sql"),
+    include_str!("migrations/0007_community.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -6,6 +6,7 @@
 
 mod backup;
 mod chunk;
+mod community;
 mod condition;
 mod digest;
 mod document;
@@ -53,6 +54,7 @@ pub use transaction::{ReadTransaction, WriteTransaction};
 pub use verify::{Verification, Violation};
 
 pub(crate) use chunk::*;
+pub(crate) use community::*;
 pub(crate) use document::*;
 pub(crate) use entity::*;
 pub(crate) use episode::*;

@@ -56,7 +56,7 @@ pub struct NeighborView {
 }
 
 /// The k-hop neighbourhood of some entities.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Neighborhood {
     pub nodes: Vec<NeighborView>,
     pub relations: Vec<RelationView>,

@@ -23,7 +23,10 @@ macro_rules! text_names {
 }
 
 mod alias;
+mod answer;
 mod chunk;
+mod community;
+mod context;
 mod cypher;
 mod document;
 mod entity;
@@ -45,7 +48,15 @@ mod turn;
 mod usage;
 
 pub use alias::{Alias, AliasSource};
+pub use answer::{Answer, AnswerSentence, AskMode, AskRequest};
 pub use chunk::ChunkDraft;
+pub use community::{
+    CommunityLevel, CommunityList, CommunityMember, CommunityReport, CommunityRequest,
+    CommunityView,
+};
+pub use context::{
+    Budget, BudgetUnit, Citation, Context, ContextItem, ContextKind, ContextRequest, Cut,
+};
 pub use cypher::{CypherRequest, CypherRows, GraphAnswer};
 pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,

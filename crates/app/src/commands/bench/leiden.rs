@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use malha_engine::communities::{
-    Change, HierarchyOptions, LeidenOptions, Network, Objective, disconnected, hierarchy, leiden,
-    quality, update,
+    Change, HierarchyOptions, LeidenOptions, Network, Objective, disconnected, frontier, hierarchy,
+    leiden, quality, update,
 };
 use malha_evaluation::Rng;
 use malha_evaluation::generate::EdgeList;
@@ -115,7 +115,8 @@ fn dynamic(
     let mut after = Vec::new();
     for _ in 0..UPDATES {
         let grown = network.with_edges(&sources, &targets, &[]);
-        after = update(&grown, before, &changes, options);
+        let frontier = frontier(grown.nodes(), before, &changes);
+        after = update(&grown, before, frontier, options);
     }
     let dynamic_cpu = cpu_s()
         .zip(cpu)

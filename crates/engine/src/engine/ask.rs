@@ -1,0 +1,279 @@
+//! Questions to answers: routed, answered by sentences of the documents, verified, or refused.
+
+use rustc_hash::FxHashSet;
+
+use super::Engine;
+use crate::answer::{Piece, extract, is_supported, refusal};
+use crate::retrieval::{self, CHUNKS, Sentences, score_sentences};
+use crate::router::{Features, route};
+use crate::storage;
+use crate::text::detect_language;
+use crate::types::{
+    Answer, AnswerSentence, AskMode, AskRequest, Budget, Citation, Context, ContextRequest, Mode,
+    SearchRequest,
+};
+use crate::{Error, Result};
+
+/// Sentences of an answer, and of one to a question about the whole store.
+const SENTENCES: usize = 4;
+const GLOBAL_SENTENCES: usize = 8;
+/// Share of the question, its words weighted by rarity, that an answer must hold. Below it, nothing is known.
+const LEAST_COVERAGE: f64 = 0.45;
+/// Titles named by a refusal.
+const SUGGESTIONS: usize = 3;
+/// Communities that a global answer reads: the first article's default.
+const COMMUNITIES: usize = 8;
+/// Follow-up searches of a drifting answer.
+const FOLLOW_UPS: usize = 3;
+
+impl Engine {
+    /// Answers with sentences of the documents, each with its place. Where they hold no evidence, the answer is a
+    /// refusal in the language of the question.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a question without words.
+    pub fn ask(&self, request: &AskRequest) -> Result<Answer> {
+        if request.question.trim().is_empty() {
+            return Err(Error::Usage("the question is empty".to_owned()));
+        }
+        let (mode, reason) = match request.mode {
+            AskMode::Auto => {
+                let named = self.named_in(&request.question)?;
+                let routed = route(&request.question, Features { named });
+                (routed.mode, routed.reason)
+            }
+            mode => (mode, String::new()),
+        };
+        let mut answer = match mode {
+            AskMode::Global => self.ask_global(request)?,
+            AskMode::Drift => self.ask_drift(request)?,
+            AskMode::Local => self.ask_near(request, true)?,
+            AskMode::Auto | AskMode::Hybrid => self.ask_near(request, false)?,
+        };
+        answer.mode = mode;
+        answer.reason = reason;
+        Ok(answer)
+    }
+
+    /// How many known names the question holds.
+    fn named_in(&self, question: &str) -> Result<usize> {
+        let response = self.search(&SearchRequest {
+            mode: Mode::Graph,
+            limit: 1,
+            ..SearchRequest::new(question)
+        })?;
+        Ok(response.entry_entities.len())
+    }
+
+    /// The sentences around what is asked.
+    fn ask_near(&self, request: &AskRequest, with_graph: bool) -> Result<Answer> {
+        let context = self.context(&ContextRequest {
+            documents: request.documents.clone(),
+            with_graph,
+            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
+        })?;
+        let sentences = self.sentences_for(&request.question, request)?;
+        self.compose(request, context, &sentences, SENTENCES)
+    }
+
+    /// The best sentences of the communities that fit the question, one community after the other.
+    fn ask_global(&self, request: &AskRequest) -> Result<Answer> {
+        let context = self.context(&ContextRequest {
+            documents: request.documents.clone(),
+            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
+        })?;
+        let (reports, total) = self.reports_for(&request.question, COMMUNITIES, request)?;
+        let mut citations: Vec<Citation> = Vec::new();
+        let read = reports.len();
+        // Round by round, so that every community is heard before one is heard twice.
+        let deepest = reports
+            .iter()
+            .map(|report| report.findings.len())
+            .max()
+            .unwrap_or(0);
+        for round in 0..deepest {
+            for report in &reports {
+                if let Some(finding) = report.findings.get(round)
+                    && citations.len() < GLOBAL_SENTENCES
+                    && !citations.contains(finding)
+                {
+                    citations.push(finding.clone());
+                }
+            }
+        }
+        let mut answer = if citations.is_empty() {
+            self.refuse(request, context)?
+        } else {
+            self.written(request, context, citations)?
+        };
+        answer.communities = Some((read, total));
+        Ok(answer)
+    }
+
+    /// The communities that fit give the first sentences; their central names give follow-up searches.
+    fn ask_drift(&self, request: &AskRequest) -> Result<Answer> {
+        let (reports, total) = self.reports_for(&request.question, FOLLOW_UPS, request)?;
+        let context = self.context(&ContextRequest {
+            documents: request.documents.clone(),
+            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
+        })?;
+        let near = self.sentences_for(&request.question, request)?;
+        let mut citations = chosen(&near, SENTENCES);
+        for report in &reports {
+            let follow_up = format!("{} {}", request.question, report.title);
+            let found = self.sentences_for(&follow_up, request)?;
+            for citation in chosen(&found, 1) {
+                if !citations.contains(&citation) {
+                    citations.push(citation);
+                }
+            }
+        }
+        let is_known =
+            near.coverage(words_of(&near, &extracted(&near, SENTENCES))) >= LEAST_COVERAGE;
+        let mut answer = if citations.is_empty() || !is_known {
+            self.refuse(request, context)?
+        } else {
+            self.written(request, context, citations)?
+        };
+        answer.communities = Some((reports.len(), total));
+        Ok(answer)
+    }
+
+    fn sentences_for(&self, question: &str, request: &AskRequest) -> Result<Sentences> {
+        let search = SearchRequest {
+            limit: CHUNKS,
+            documents: request.documents.clone(),
+            ..SearchRequest::new(question)
+        };
+        self.read(|reader| {
+            let response = retrieval::search(reader, &search)?;
+            score_sentences(reader, question, &response.results)
+        })
+    }
+
+    fn compose(
+        &self,
+        request: &AskRequest,
+        context: Context,
+        sentences: &Sentences,
+        most: usize,
+    ) -> Result<Answer> {
+        let chosen_at = extracted(sentences, most);
+        let covered = sentences.coverage(words_of(sentences, &chosen_at));
+        if chosen_at.is_empty() || covered < LEAST_COVERAGE {
+            return self.refuse(request, context);
+        }
+        self.written(request, context, chosen(sentences, most))
+    }
+
+    /// The answer made of these quotes, each checked against the store.
+    fn written(
+        &self,
+        request: &AskRequest,
+        context: Context,
+        citations: Vec<Citation>,
+    ) -> Result<Answer> {
+        let mut sentences = Vec::with_capacity(citations.len());
+        for (citation, marker) in citations.iter().zip(1..) {
+            let text = citation
+                .quote
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            let language = detect_language(&text);
+            let stands = self.stands(citation)?;
+            sentences.push(AnswerSentence {
+                is_supported: stands && is_supported(&text, &citation.quote, language),
+                text,
+                markers: vec![marker],
+            });
+        }
+        let text = sentences
+            .iter()
+            .map(|sentence| format!("{} [{}]", sentence.text, sentence.markers[0]))
+            .collect::<Vec<_>>()
+            .join("\n");
+        Ok(Answer {
+            question: request.question.clone(),
+            mode: AskMode::Auto,
+            reason: String::new(),
+            text,
+            sentences,
+            citations,
+            is_refusal: false,
+            suggestions: Vec::new(),
+            communities: None,
+            context,
+        })
+    }
+
+    /// Whether the quote stands where the citation says.
+    fn stands(&self, citation: &Citation) -> Result<bool> {
+        let store = self.store();
+        storage::quote_stands(
+            store.connection(),
+            citation.document,
+            citation.start,
+            &citation.quote,
+        )
+    }
+
+    /// No evidence: a fixed text, and the titles that came nearest.
+    fn refuse(&self, request: &AskRequest, context: Context) -> Result<Answer> {
+        let near = self.search(&SearchRequest {
+            limit: CHUNKS,
+            documents: request.documents.clone(),
+            ..SearchRequest::new(&request.question)
+        })?;
+        let mut seen = FxHashSet::default();
+        let suggestions: Vec<String> = near
+            .results
+            .into_iter()
+            .map(|evidence| evidence.title)
+            .filter(|title| !title.is_empty() && seen.insert(title.clone()))
+            .take(SUGGESTIONS)
+            .collect();
+        Ok(Answer {
+            question: request.question.clone(),
+            mode: AskMode::Auto,
+            reason: String::new(),
+            text: refusal(detect_language(&request.question), &suggestions),
+            sentences: Vec::new(),
+            citations: Vec::new(),
+            is_refusal: true,
+            suggestions,
+            communities: None,
+            context,
+        })
+    }
+}
+
+fn extracted(sentences: &Sentences, most: usize) -> Vec<usize> {
+    let pieces: Vec<Piece> = sentences
+        .all
+        .iter()
+        .map(|sentence| Piece {
+            score: sentence.score,
+            words: sentence.words,
+        })
+        .collect();
+    extract(&pieces, most)
+}
+
+fn words_of(sentences: &Sentences, at: &[usize]) -> u64 {
+    at.iter()
+        .fold(0, |words, &at| words | sentences.all[at].words)
+}
+
+fn chosen(sentences: &Sentences, most: usize) -> Vec<Citation> {
+    let mut citations: Vec<Citation> = Vec::new();
+    for at in extracted(sentences, most) {
+        let sentence = &sentences.all[at];
+        let citation = sentences.citation(sentence.chunk, sentence.range.clone());
+        // The same words at two places say it once.
+        if citations.iter().all(|known| known.quote != citation.quote) {
+            citations.push(citation);
+        }
+    }
+    citations
+}
