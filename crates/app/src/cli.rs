@@ -71,12 +71,16 @@ pub(crate) enum Command {
     Recall(commands::recall::Args),
     /// Take a fact back, and state what is right instead
     Correct(commands::correct::Args),
+    /// Delete documents, entities or sessions for good, with all that was derived from them
+    Forget(commands::forget::Args),
     /// Relate two entities
     Link(commands::remember::LinkArgs),
     /// Show all that is known of an entity
     Describe(commands::describe::Args),
     /// Take back a remembered or corrected thing, or list them
     Undo(commands::undo::Args),
+    /// Serve the store to agents over the Model Context Protocol
+    Mcp(commands::mcp::Args),
     /// Show an entity's relations through time
     Timeline(commands::timeline::Args),
     /// Show which relations began and ended between two dates

@@ -6,6 +6,7 @@ mod config;
 mod exit;
 mod interrupt;
 mod locate;
+mod mcp;
 mod ui;
 
 use clap::Parser;
@@ -40,9 +41,11 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Remember(args) => commands::remember::run(&args, &settings),
         Command::Recall(args) => commands::recall::run(&args, &settings),
         Command::Correct(args) => commands::correct::run(&args, &settings),
+        Command::Forget(args) => commands::forget::run(&args, &settings),
         Command::Link(args) => commands::remember::link(&args, &settings),
         Command::Describe(args) => commands::describe::run(&args, &settings),
         Command::Undo(args) => commands::undo::run(&args, &settings),
+        Command::Mcp(args) => commands::mcp::run(&args, &settings),
         Command::Timeline(args) => commands::timeline::run(&args, &settings),
         Command::Diff(args) => commands::diff::run(&args, &settings),
         Command::Import(args) => commands::import::run(&args, &settings),

@@ -311,7 +311,7 @@ fn plan_episodes<'a>(
             },
         };
         next.insert(session.clone(), ordinal + 1);
-        let path = id.unwrap_or_else(|| format!("{session}/{ordinal:06}"));
+        let path = id.unwrap_or_else(|| numbered(&session, ordinal));
         if !paths.insert(path.clone()) {
             let reason = format!("another one has the id {path:?}");
             report.failed.push(failure(place, reason));
@@ -328,6 +328,19 @@ fn plan_episodes<'a>(
         });
     }
     Ok(episodes)
+}
+
+fn numbered(session: &str, ordinal: i64) -> String {
+    format!("{session}/{ordinal:06}")
+}
+
+/// Whether an episode's path was made of its session and its number.
+pub(super) fn is_numbered(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(session, number)| {
+        number
+            .parse()
+            .is_ok_and(|ordinal| numbered(session, ordinal) == path)
+    })
 }
 
 /// A name that becomes part of a uri.
@@ -378,6 +391,10 @@ fn state(
     let namespace = writer.namespace.0.0;
     let uri = storage::join_uri(EPISODES, &episode.path);
     let Some(document) = storage::document_by_uri(connection, namespace, &uri)? else {
+        if storage::is_buried(connection, namespace, Buried::Document, &[&uri])? {
+            report.suppressed.push(uri);
+            return Ok(());
+        }
         let reason = format!("{uri} belongs to another document");
         report.failed.push(failure(place, reason));
         return Ok(());
@@ -519,13 +536,7 @@ fn find_facts(writer: &Writer<'_>, correction: &Correction) -> Result<Vec<Relati
 
 fn bury_fact(writer: &Writer<'_>, id: RelationId) -> Result<()> {
     let parts = fact_parts(writer, id)?;
-    storage::bury(
-        writer.connection,
-        writer.namespace.0.0,
-        Buried::Fact,
-        &parts.each_ref().map(String::as_str),
-        writer.now,
-    )
+    writer.bury(Buried::Fact, &parts.each_ref().map(String::as_str))
 }
 
 fn unbury_fact(writer: &Writer<'_>, id: RelationId) -> Result<()> {

@@ -289,6 +289,11 @@ impl Writer<'_> {
         self.entity(&given, stated.uri)
     }
 
+    /// Keeps these from coming back.
+    pub(crate) fn bury(&self, kind: Buried, parts: &[&str]) -> Result<()> {
+        storage::bury(self.connection, self.namespace.0.0, kind, parts, self.now)
+    }
+
     fn is_suppressed(&self, given: &GivenFact, relation: &str, period: &Period) -> Result<bool> {
         let time = |end: &Option<(Timestamp, String)>| end.as_ref().map(|(at, _)| *at);
         let parts = buried_fact(

@@ -196,6 +196,20 @@ pub(crate) fn amend(
     run(job, lease, &plan, also)
 }
 
+/// Closes these documents, those that are not current left out, as if their files were gone.
+pub(crate) fn retire_documents(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    documents: &[DocumentId],
+) -> Result<()> {
+    for &id in documents {
+        if let Some(row) = storage::current_document(scope.connection, id)? {
+            save::retire_document(scope, changes, &row)?;
+        }
+    }
+    Ok(())
+}
+
 fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
     job.store.write_lease("malha index", job.config.lease_wait)
 }

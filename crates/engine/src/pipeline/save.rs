@@ -12,17 +12,21 @@ use super::{Changes, Scope};
 use crate::Result;
 use crate::graph::{link_key, quote_span};
 use crate::storage::{
-    self, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace,
+    self, Buried, ChunkRow, DocumentRow, DocumentValues, FileRow, FileStatus, LinkPlace,
     chunks_of_document, documents_of_file,
 };
 use crate::text::{Language, fold};
 use crate::types::{
-    DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId, TextOrigin,
+    DocumentId, EntityId, EntityKind, IssueSeverity, ItemFailure, PublicId, Skipped, TextOrigin,
 };
 
 /// What is said of a document whose uri belongs to another one.
 const TAKEN: &str =
     "another document has this uri already (an import, or a document handed over); rename the file";
+
+/// What is said of a document that was forgotten.
+const FORGOTTEN: &str =
+    "it was forgotten; `malha forget --allow URI` lets it come back with the next run";
 
 /// Saves one file: its row, its issues, its documents.
 /// `has_rows`: an earlier run may have left rows of it; `moved_from` names the path it had
@@ -46,7 +50,7 @@ pub(super) fn save_file(
     let Outcome::Read {
         documents,
         mut failures,
-        skipped,
+        mut skipped,
     } = outcome
     else {
         changes.report.unchanged += 1;
@@ -64,6 +68,14 @@ pub(super) fn save_file(
     let mut paired = Vec::new();
     for document in documents {
         let old = existing.remove(&document.parsed.fragment);
+        if is_forgotten(scope, &document)? {
+            skipped.push(Skipped {
+                uri: document.uri,
+                reason: FORGOTTEN.to_owned(),
+            });
+            existing.extend(old.map(|row| (document.parsed.fragment, row)));
+            continue;
+        }
         // An imported or handed-over document may have the uri already; it keeps it.
         if old.is_none()
             && storage::document_by_uri(connection, scope.namespace, &document.uri)?.is_some()
@@ -116,6 +128,16 @@ pub(super) fn save_file(
         retire_document(scope, changes, &row)?;
     }
     Ok(())
+}
+
+/// Whether the document was forgotten, under this uri or with this content.
+fn is_forgotten(scope: &Scope<'_>, document: &PreparedDocument) -> Result<bool> {
+    for mark in [&document.uri, &storage::hex(&document.hash)] {
+        if storage::is_buried(scope.connection, scope.namespace, Buried::Document, &[mark])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Closes every document of a file that is gone.
@@ -387,7 +409,11 @@ fn retire_chunk(
     storage::retire_chunk(scope.connection, row.id, scope.now)
 }
 
-fn retire_document(scope: &Scope<'_>, changes: &mut Changes, row: &DocumentRow) -> Result<()> {
+pub(super) fn retire_document(
+    scope: &Scope<'_>,
+    changes: &mut Changes,
+    row: &DocumentRow,
+) -> Result<()> {
     let connection = scope.connection;
     for chunk in chunks_of_document(connection, row.id)? {
         retire_chunk(scope, changes, &chunk, row.language)?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::Result;
 use crate::text::Language;
-use crate::types::{DocumentId, DocumentKind, EntityId, PublicId, Timestamp};
+use crate::types::{DocumentId, DocumentKind, DocumentView, EntityId, PublicId, Timestamp};
 
 /// A current document as runs compare it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +162,19 @@ pub(crate) fn current_documents(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The document of this row id, if it is current.
+pub(crate) fn current_document(
+    connection: &Connection,
+    id: DocumentId,
+) -> Result<Option<DocumentRow>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM document WHERE id = ?1 AND retracted_at IS NULL"
+        ))?
+        .query_row([id.0], read_row)
+        .optional()?)
+}
+
 /// The current document of this uri.
 pub(crate) fn document_by_uri(
     connection: &Connection,
@@ -174,6 +187,68 @@ pub(crate) fn document_by_uri(
         ))?
         .query_row(params![namespace, uri], read_row)
         .optional()?)
+}
+
+/// Up to `limit` current documents whose uris start with `prefix`, by uri, after the uri `after`.
+pub(crate) fn documents_after(
+    connection: &Connection,
+    namespace: i64,
+    prefix: &str,
+    after: &str,
+    limit: usize,
+) -> Result<Vec<DocumentView>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT uri, title, kind FROM document
+         WHERE namespace = ?1 AND retracted_at IS NULL AND uri > ?3 AND uri >= ?2
+             AND substr(uri, 1, length(?2)) = ?2 ORDER BY uri LIMIT ?4",
+    )?;
+    let rows = statement.query_map(params![namespace, prefix, after, limit as i64], |row| {
+        let kind: String = row.get(2)?;
+        Ok(DocumentView {
+            uri: row.get(0)?,
+            title: row.get(1)?,
+            kind: DocumentKind::parse(&kind).unwrap_or(DocumentKind::PlainText),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The text of a current document: the one that is kept, else its passages in their order, each without what
+/// the one before it had. `None` when there is no such document.
+pub(crate) fn text_of_document(
+    connection: &Connection,
+    namespace: i64,
+    uri: &str,
+) -> Result<Option<String>> {
+    let Some((id, text)) = connection
+        .prepare_cached(
+            "SELECT id, text FROM document WHERE namespace = ?1 AND uri = ?2 AND retracted_at IS NULL",
+        )?
+        .query_row(params![namespace, uri], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
+        })
+        .optional()?
+    else {
+        return Ok(None);
+    };
+    if text.is_some() {
+        return Ok(text);
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT start, text FROM chunk WHERE document = ?1 AND retracted_at IS NULL ORDER BY ordinal",
+    )?;
+    let mut rows = statement.query([id])?;
+    let (mut whole, mut end) = (String::new(), 0);
+    while let Some(row) = rows.next()? {
+        let start = row.get::<_, i64>(0)? as usize;
+        let passage: String = row.get(1)?;
+        if start > end && !whole.is_empty() {
+            whole.push('\n');
+        }
+        whole.push_str(passage.get(end.saturating_sub(start)..).unwrap_or_default());
+        end = end.max(start + passage.len());
+    }
+    Ok(Some(whole))
 }
 
 /// Replaces the tags of a document: pairs of folded and written form.

@@ -129,6 +129,17 @@ pub(crate) fn retire_entity(connection: &Connection, id: EntityId, now: Timestam
     Ok(())
 }
 
+/// Every entity of a namespace, current or not, by row id.
+pub(crate) fn entities_of_namespace(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<EntityId>> {
+    let mut statement =
+        connection.prepare_cached("SELECT id FROM entity WHERE namespace = ?1 ORDER BY id")?;
+    let rows = statement.query_map([namespace], |row| row.get(0).map(EntityId))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The current entities of a kind: key to row id.
 pub(crate) fn entities_of_kind(
     connection: &Connection,

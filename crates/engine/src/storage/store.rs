@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// How long `SQLite` itself waits for a lock that another connection holds for a moment
 /// (recovery, a checkpoint, a writer that does not know the lease).
-const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long opening waits for another process that is creating or migrating the same store.
 const MIGRATION_WAIT: Duration = Duration::from_mins(1);
 /// How long a reader waits for another process that is making the store or bringing its format up to

@@ -14,6 +14,8 @@ const KEY: &str = "tombstone key";
 /// What a tombstone stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Buried {
+    /// A document, by its uri and by the hash of its content.
+    Document,
     /// An entity, by its folded name.
     Entity,
     /// A fact, by its folded names and dates.
@@ -23,6 +25,7 @@ pub(crate) enum Buried {
 impl Buried {
     const fn as_str(self) -> &'static str {
         match self {
+            Self::Document => "document",
             Self::Entity => "entity",
             Self::Fact => "fact",
         }

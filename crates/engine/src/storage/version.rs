@@ -198,3 +198,10 @@ pub(crate) fn is_current_fact(connection: &Connection, id: RelationId) -> Result
         .prepare_cached("SELECT 1 FROM relation WHERE id = ?1 AND retracted_at IS NULL")?
         .exists([id.0])?)
 }
+
+/// Whether a relation is a fact, and no hand-made link.
+pub(crate) fn is_fact(connection: &Connection, id: RelationId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM relation WHERE id = ?1 AND origin <> 'link'")?
+        .exists([id.0])?)
+}

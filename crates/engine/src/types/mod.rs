@@ -29,8 +29,10 @@ mod community;
 mod context;
 mod cypher;
 mod document;
+mod document_view;
 mod entity;
 mod extract;
+mod forget;
 mod graph_view;
 mod ids;
 mod link;
@@ -61,8 +63,10 @@ pub use cypher::{CypherRequest, CypherRows, GraphAnswer};
 pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
 };
+pub use document_view::DocumentView;
 pub use entity::{Entity, EntityKind};
 pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
+pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};
 pub use graph_view::{
     Direction, EntityView, EvidenceView, NeighborRequest, NeighborView, Neighborhood, OpenLink,
     PathView, RelationView,

@@ -94,6 +94,13 @@ pub fn import_triples(
             ..TripleReport::default()
         });
     }
+    for mark in [uri, &storage::hex(&content_hash)] {
+        if storage::is_buried(connection, id.0, Buried::Document, &[mark])? {
+            return Err(Error::Usage(format!(
+                "{uri:?} was forgotten; `malha forget --allow {uri:?}` lets it come back"
+            )));
+        }
+    }
     let syntax = match options.syntax {
         Some(syntax) => syntax,
         None => guess_syntax(path, &mut file).map_err(io_error)?,

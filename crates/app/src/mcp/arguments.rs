@@ -1,0 +1,128 @@
+//! Arguments of a call, checked: a wrong one is named, never ignored.
+
+use malha_engine::types::Times;
+use malha_engine::{Engine, parse_times};
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Longest text of an argument that is a question or a name, in bytes.
+const LONGEST: usize = 20_000;
+
+/// What is wrong with a call, in words for the one who made it.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) String);
+
+impl<E: std::error::Error> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The arguments of one call.
+pub(super) struct Arguments(pub(super) JsonObject);
+
+impl Arguments {
+    /// Refuses names that the tool does not have.
+    pub(super) fn known(&self, schema: &Value) -> Result<(), Refused> {
+        let properties = schema["properties"].as_object();
+        let unknown = self
+            .0
+            .keys()
+            .find(|name| properties.is_none_or(|known| !known.contains_key(*name)));
+        match unknown {
+            Some(name) => Err(Refused(format!(
+                "unknown argument {name:?}; known are {}",
+                properties
+                    .map(|known| known.keys().cloned().collect::<Vec<_>>().join(", "))
+                    .unwrap_or_default()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<String, Refused> {
+        self.maybe_text(name)?
+            .ok_or_else(|| Refused(format!("the argument {name:?} is missing")))
+    }
+
+    pub(super) fn maybe_text(&self, name: &str) -> Result<Option<String>, Refused> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.len() > LONGEST => Err(Refused(format!(
+                "{name:?} has {} bytes; at most {LONGEST} are taken",
+                text.len()
+            ))),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(Refused(format!("{name:?} is no text: {}", kind(other)))),
+        }
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, Refused> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(vec![text.clone()]),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| match item {
+                    Value::String(text) => Ok(text.clone()),
+                    other => Err(Refused(format!("{name:?} holds {}", kind(other)))),
+                })
+                .collect(),
+            Some(other) => Err(Refused(format!("{name:?} is no list: {}", kind(other)))),
+        }
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn number(&self, name: &str, default: usize, most: usize) -> Result<usize, Refused> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => match value.as_u64() {
+                Some(number) if (1..=most as u64).contains(&number) => Ok(number as usize),
+                _ => Err(Refused(format!(
+                    "{name:?} must be a number from 1 to {most}"
+                ))),
+            },
+        }
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Refused> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(Refused(format!(
+                "{name:?} is neither true nor false: {}",
+                kind(other)
+            ))),
+        }
+    }
+
+    /// All arguments, or one of them, as a type of the engine's.
+    pub(super) fn read<T: DeserializeOwned>(&self, name: Option<&str>) -> Result<T, Refused> {
+        let value = match name {
+            Some(name) => self.0.get(name).cloned().unwrap_or_default(),
+            None => Value::Object(self.0.clone()),
+        };
+        Ok(serde_json::from_value(value)?)
+    }
+
+    /// The engine at the moment that `as_of` and `known_at` name.
+    pub(super) fn at(&self, engine: &Engine) -> Result<Engine, Refused> {
+        let times: Times = parse_times(
+            self.maybe_text("as_of")?.as_deref(),
+            self.maybe_text("known_at")?.as_deref(),
+        )?;
+        Ok(engine.at(times))
+    }
+}
+
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
