@@ -9,6 +9,8 @@ import csv
 import json
 import os
 import re
+import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -81,6 +83,11 @@ class Store:
         (folder / "facts.jsonl").write_text(facts)
         malha("index", "vault", cwd=folder)
         malha("import", "--format", "triples", "facts.jsonl", cwd=folder)
+        # A vector as the store keeps it: little-endian numbers of 32 bits.
+        self.vector = [0.5, -1.25, 3.0]
+        with sqlite3.connect(folder / "malha.db") as connection:
+            connection.execute("INSERT INTO embedding (space, chunk, vector) SELECT 7, min(id), ? FROM chunk"
+                               " WHERE retracted_at IS NULL", [struct.pack("<3f", *self.vector)])
         self.entities = {row["id"]: row for row in self.sql(
             "SELECT public_id AS id, name FROM entity WHERE retracted_at IS NULL")}
         self.chunks = {row["id"]: row["text"] for row in self.sql(
@@ -168,6 +175,8 @@ def check_parquet(store):
     equal("parquet types", types, expected)
     ana = [row["aliases"] for row in tables["document"] if row["uri"].endswith("Ana.md")]
     equal("parquet lists", ana, [["A; B", 'C,"D"']])
+    vectors = [(row["space"], row["vector"], row["chunk"] in store.chunks) for row in tables["embedding"]]
+    equal("parquet vectors", vectors, [(7, store.vector, True)])
     dated = [(str(row["valid_from"]), str(row["valid_to"])) for row in tables["relation"] if row["fact"]]
     equal("parquet times", dated, [("2001-01-01 00:00:00+00:00", "2007-01-01 00:00:00+00:00")])
     equal("parquet evidence", {row["relation"] for row in tables["evidence"]},

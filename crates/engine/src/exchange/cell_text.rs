@@ -47,6 +47,7 @@ pub(super) fn plain_text(cell: &Cell) -> Option<String> {
         Cell::Null => None,
         Cell::Text(text) | Cell::Json(text) => Some(text.clone()),
         Cell::Texts(texts) => Some(json_text(&texts.as_slice().into())),
+        Cell::Floats(numbers) => Some(json_text(&numbers.as_slice().into())),
         Cell::Integer(number) => Some(number.to_string()),
         Cell::Real(number) => Some(real_text(*number)),
         Cell::Boolean(truth) => Some(truth.to_string()),

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::cell_text::{iso_time, needs_escape, real_text, text, texts};
+use super::cell_text::{iso_time, needs_escape, plain_text, real_text, text, texts};
 use super::output::Out;
 use crate::Result;
 use crate::storage::graph_table::{
@@ -154,6 +154,7 @@ fn literal(cell: &Cell) -> Option<String> {
             let texts: Vec<String> = texts.iter().map(|text| quoted_text(text)).collect();
             format!("[{}]", texts.join(", "))
         }
+        Cell::Floats(_) => plain_text(cell)?,
         Cell::Integer(number) => number.to_string(),
         Cell::Real(number) => real_text(*number),
         Cell::Boolean(truth) => truth.to_string(),

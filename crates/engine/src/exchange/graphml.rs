@@ -62,7 +62,11 @@ fn type_name(kind: ColumnKind) -> &'static str {
         ColumnKind::Integer => "long",
         ColumnKind::Real => "double",
         ColumnKind::Boolean => "boolean",
-        ColumnKind::Text | ColumnKind::Texts | ColumnKind::Json | ColumnKind::Time => "string",
+        ColumnKind::Text
+        | ColumnKind::Texts
+        | ColumnKind::Floats
+        | ColumnKind::Json
+        | ColumnKind::Time => "string",
     }
 }
 

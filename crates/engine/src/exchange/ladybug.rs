@@ -108,7 +108,7 @@ impl Script {
 /// Lists are JSON, because the loader's own lists cannot hold every text.
 fn type_name(kind: ColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text | ColumnKind::Json | ColumnKind::Texts => "STRING",
+        ColumnKind::Text | ColumnKind::Json | ColumnKind::Texts | ColumnKind::Floats => "STRING",
         ColumnKind::Integer => "INT64",
         ColumnKind::Real => "DOUBLE",
         ColumnKind::Boolean => "BOOL",

@@ -133,6 +133,7 @@ fn type_name(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Text | ColumnKind::Json => "string",
         ColumnKind::Texts => "string[]",
+        ColumnKind::Floats => "float[]",
         ColumnKind::Integer => "long",
         ColumnKind::Real => "double",
         ColumnKind::Boolean => "boolean",

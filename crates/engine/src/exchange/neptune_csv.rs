@@ -78,7 +78,7 @@ fn write_table(
 /// set unless its header says otherwise.
 fn property(name: &str, kind: ColumnKind, is_node: bool) -> String {
     let kind = match kind {
-        ColumnKind::Text | ColumnKind::Json | ColumnKind::Texts => "String",
+        ColumnKind::Text | ColumnKind::Json | ColumnKind::Texts | ColumnKind::Floats => "String",
         ColumnKind::Integer => "Long",
         ColumnKind::Real => "Double",
         ColumnKind::Boolean => "Bool",

@@ -54,6 +54,8 @@ pub(crate) enum ColumnKind {
     Text,
     /// Any number of texts.
     Texts,
+    /// A vector.
+    Floats,
     /// JSON as text.
     Json,
     Integer,
@@ -69,6 +71,7 @@ pub(crate) enum Cell {
     Null,
     Text(String),
     Texts(Vec<String>),
+    Floats(Vec<f32>),
     Json(String),
     Integer(i64),
     Real(f64),
@@ -76,7 +79,7 @@ pub(crate) enum Cell {
     Time(i64),
 }
 
-use ColumnKind::{Boolean, Integer, Json, Real, Text, Texts, Time};
+use ColumnKind::{Boolean, Floats, Integer, Json, Real, Text, Texts, Time};
 
 pub(super) const fn column(name: &'static str, kind: ColumnKind) -> Column {
     Column { name, kind }
@@ -383,6 +386,25 @@ pub(crate) const EVIDENCE: GraphTable = GraphTable {
     ),
 };
 
+/// Vectors of chunks, where a model has made them; one row a chunk and space.
+pub(crate) const EMBEDDING: GraphTable = GraphTable {
+    name: "Embedding",
+    kind: TableKind::Detail,
+    columns: &[
+        column("chunk", Text),
+        column("space", Integer),
+        column("vector", Floats),
+    ],
+    sql: concat!(
+        "SELECT ",
+        chunk_id!("c", "d"),
+        ", v.space, v.vector
+          FROM embedding v JOIN chunk c ON c.id = v.chunk AND c.retracted_at IS NULL
+          JOIN document d ON d.id = c.document AND d.retracted_at IS NULL
+          WHERE d.namespace = ?1 ORDER BY v.space, d.uri, c.ordinal"
+    ),
+};
+
 /// Nodes of a property graph.
 pub(crate) const NODES: &[&GraphTable] = &[&ENTITY, &DOCUMENT, &CHUNK, &COMMUNITY];
 
@@ -490,6 +512,16 @@ fn cell(row: &Row<'_>, index: usize, kind: ColumnKind) -> Result<Cell> {
         Texts => {
             let json: String = row.get(index)?;
             Cell::Texts(serde_json::from_str(&json).unwrap_or_default())
+        }
+        Floats => {
+            let bytes: Vec<u8> = row.get(index)?;
+            let (numbers, _) = bytes.as_chunks::<4>();
+            Cell::Floats(
+                numbers
+                    .iter()
+                    .map(|&bytes| f32::from_le_bytes(bytes))
+                    .collect(),
+            )
         }
         Integer => Cell::Integer(row.get(index)?),
         Real => Cell::Real(row.get(index)?),

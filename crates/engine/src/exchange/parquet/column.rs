@@ -54,6 +54,13 @@ impl ColumnBuffer {
                     self.binary(text);
                 }
             }
+            (ColumnKind::Floats, Cell::Floats(numbers)) if numbers.is_empty() => self.level(1, 0),
+            (ColumnKind::Floats, Cell::Floats(numbers)) => {
+                for (index, number) in numbers.iter().enumerate() {
+                    self.level(2, u8::from(index > 0));
+                    self.values.extend(number.to_le_bytes());
+                }
+            }
             (ColumnKind::Text, Cell::Text(text)) | (ColumnKind::Json, Cell::Json(text)) => {
                 self.level(1, 0);
                 self.binary(text);
@@ -80,9 +87,13 @@ impl ColumnBuffer {
         }
     }
 
+    fn is_list(&self) -> bool {
+        matches!(self.kind, ColumnKind::Texts | ColumnKind::Floats)
+    }
+
     fn level(&mut self, definition: u8, repetition: u8) {
         self.definition.push(definition);
-        if self.kind == ColumnKind::Texts {
+        if self.is_list() {
             self.repetition.push(repetition);
         }
     }
@@ -97,7 +108,7 @@ impl ColumnBuffer {
         let full = std::mem::replace(self, Self::new(self.kind));
         let values = full.definition.count;
         let mut content = Vec::with_capacity(full.bytes() + 16);
-        if self.kind == ColumnKind::Texts {
+        if self.is_list() {
             full.repetition.finish(&mut content);
         }
         full.definition.finish(&mut content);

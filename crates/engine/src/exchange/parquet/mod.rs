@@ -12,7 +12,7 @@ use thrift::Struct;
 use super::output::{Folder, Out};
 use crate::Result;
 use crate::storage::graph_table::{
-    Cell, Column, ColumnKind, EDGES, EVIDENCE, GraphReader, GraphTable, NODES, RELATION,
+    Cell, Column, ColumnKind, EDGES, EMBEDDING, EVIDENCE, GraphReader, GraphTable, NODES, RELATION,
 };
 
 /// Rows and bytes after which a row group ends: what is held in memory.
@@ -21,7 +21,7 @@ const GROUP_BYTES: usize = 16 << 20;
 const MAGIC: &str = "PAR1";
 
 pub(super) fn write(reader: &GraphReader<'_>, folder: &mut Folder) -> Result<()> {
-    let details = [&RELATION, &EVIDENCE];
+    let details = [&RELATION, &EVIDENCE, &EMBEDDING];
     for table in NODES.iter().chain(&details).chain(EDGES) {
         let name = format!("{}.parquet", table.name.to_lowercase());
         write_table(reader, table, folder.file(&name)?)?;
@@ -83,7 +83,7 @@ impl File {
             self.out.bytes(&page.bytes)?;
             total += page.uncompressed;
             let path: Vec<&str> = match name.kind {
-                ColumnKind::Texts => vec![name.name, "list", "element"],
+                ColumnKind::Texts | ColumnKind::Floats => vec![name.name, "list", "element"],
                 _ => vec![name.name],
             };
             let metadata = Struct::new()
@@ -139,10 +139,13 @@ fn schema(columns: &[Column]) -> Vec<Struct> {
                 ColumnKind::Text | ColumnKind::Texts => element.int(6, 0),
                 ColumnKind::Json => element.int(6, 19),
                 ColumnKind::Time => element.int(6, 9),
-                ColumnKind::Integer | ColumnKind::Real | ColumnKind::Boolean => element,
+                ColumnKind::Floats
+                | ColumnKind::Integer
+                | ColumnKind::Real
+                | ColumnKind::Boolean => element,
             }
         };
-        if column.kind == ColumnKind::Texts {
+        if matches!(column.kind, ColumnKind::Texts | ColumnKind::Floats) {
             let list = Struct::new().int(3, OPTIONAL).text(4, column.name);
             elements.push(list.int(5, 1).int(6, 3));
             elements.push(Struct::new().int(3, 2).text(4, "list").int(5, 1));
@@ -158,6 +161,7 @@ fn physical_type(kind: ColumnKind) -> i32 {
     match kind {
         ColumnKind::Boolean => 0,
         ColumnKind::Integer | ColumnKind::Time => 2,
+        ColumnKind::Floats => 4,
         ColumnKind::Real => 5,
         ColumnKind::Text | ColumnKind::Texts | ColumnKind::Json => 6,
     }
