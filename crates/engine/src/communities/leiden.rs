@@ -44,7 +44,8 @@ const LARGE: usize = 10_000;
 const FEW: f64 = 0.12;
 
 /// Communities of the network by the Leiden algorithm: move, refine, aggregate, until nothing moves. Every community
-/// is connected, and merging two of them never gains. A node without edges is a community of its own.
+/// is connected, and merging two of them never gains, as long as there are fewer than ten thousand. A node without
+/// edges is a community of its own.
 pub fn leiden(network: &Network, options: &LeidenOptions) -> Vec<u32> {
     let mut rng = Rng::new(options.seed);
     let mut labels: Vec<u32> = (0..network.nodes() as u32).collect();
