@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// A query in openCypher has no answer; says where and why.
     #[error("{0}")]
-    Cypher(crate::cypher::CypherError),
+    Cypher(crate::types::CypherError),
     /// A model gave no usable answer.
     #[error(transparent)]
     Model(#[from] crate::language_model::ModelError),

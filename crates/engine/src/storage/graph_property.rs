@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use crate::Result;
 use crate::types::{ChunkId, DocumentId, EntityId, RelationId, RelationTypeId};
 
-/// A value of a column, as SQLite holds it.
+/// A value of a column, as `SQLite` holds it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     Null,

@@ -28,6 +28,7 @@ mod chunk;
 mod community;
 mod context;
 mod cypher;
+mod cypher_error;
 mod document;
 mod document_view;
 mod entity;
@@ -60,6 +61,7 @@ pub use context::{
     Budget, BudgetUnit, Citation, Context, ContextItem, ContextKind, ContextRequest, Cut,
 };
 pub use cypher::{CypherRequest, CypherRows, GraphAnswer};
+pub use cypher_error::{CypherError, CypherErrorKind, CypherPhase};
 pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
 };

@@ -64,7 +64,7 @@ impl StoreGraph<'_> {
         {
             return Ok(Value::String(self.names.entity_name(self, entity)?));
         }
-        find(self.properties_of_node(node)?, name)
+        Ok(find(&self.properties_of_node(node)?, name))
     }
 
     pub(super) fn property_of_relationship(
@@ -72,7 +72,7 @@ impl StoreGraph<'_> {
         relationship: RelationshipId,
         name: &str,
     ) -> Result<Value> {
-        find(self.properties_of_relationship(relationship)?, name)
+        Ok(find(&self.properties_of_relationship(relationship)?, name))
     }
 
     pub(super) fn properties_of_node(&self, node: NodeId) -> Result<Properties> {
@@ -157,7 +157,7 @@ impl StoreGraph<'_> {
 
 /// A property by the name that was asked for, else by the store's name for it. A document that is asked for
 /// its title and an entity for its name mean the same.
-fn find(properties: Properties, name: &str) -> Result<Value> {
+fn find(properties: &[(Arc<str>, Value)], name: &str) -> Value {
     let wanted = own_property(name).unwrap_or(name);
     let wanted = [
         name,
@@ -168,13 +168,13 @@ fn find(properties: Properties, name: &str) -> Result<Value> {
         Some("title" | "name") => &wanted[..],
         _ => &wanted[..2],
     };
-    Ok(wanted
+    wanted
         .iter()
         .find_map(|name| {
             let found = properties.iter().find(|(known, _)| **known == **name);
             found.map(|(_, value)| value.clone())
         })
-        .unwrap_or_default())
+        .unwrap_or_default()
 }
 
 /// Columns that are not null, by name, and in place of the column `properties` what it holds.

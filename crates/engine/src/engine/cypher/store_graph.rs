@@ -375,7 +375,7 @@ impl PropertyGraph for StoreGraph<'_> {
     }
 
     fn has_index(&self, key: &Key) -> bool {
-        let given = self.names.given.iter().any(|given| *given == key.name);
+        let given = self.names.given.contains(&key.name);
         !given && Self::indexed(&key.name).is_some()
     }
 
