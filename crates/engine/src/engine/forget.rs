@@ -32,7 +32,7 @@ impl Engine {
     /// As [`Engine::preview_forget`]; a busy or read-only store.
     pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReport> {
         let (doomed, mut report) = self.doomed(request)?;
-        if !doomed.documents.is_empty() || !doomed.entities.is_empty() {
+        if doomed != Doomed::default() {
             self.run(&(), |job| {
                 let lease = job
                     .store
@@ -143,14 +143,23 @@ impl Engine {
         for uri in &request.documents {
             add("uri", "document", uri)?;
         }
+        let mut turns: BTreeSet<i64> = BTreeSet::new();
         for session in &request.sessions {
-            add("session", "session", session)?;
+            let found = storage::turns_to_forget(connection, namespace, "session", session)?;
+            // A session may be of episodes, of the ledger, or of both.
+            let kind = if found.is_empty() { "session" } else { "" };
+            add("session", kind, session)?;
+            turns.extend(found);
         }
         for text in request.texts.iter().filter(|text| !text.is_empty()) {
             add("text", "", text)?;
+            turns.extend(storage::turns_to_forget(
+                connection, namespace, "text", text,
+            )?);
         }
         if request.everything {
             add("all", "", "")?;
+            turns.extend(storage::turns_to_forget(connection, namespace, "all", "")?);
             entities.extend(storage::entities_of_namespace(connection, namespace)?);
         }
         for &entity in &entities {
@@ -178,7 +187,9 @@ impl Engine {
         let doomed = Doomed {
             documents: documents.into_iter().map(|(_, id)| id).collect(),
             entities,
+            turns: turns.into_iter().collect(),
         };
+        report.turns = doomed.turns.len();
         Ok((doomed, report))
     }
 }

@@ -25,6 +25,8 @@ const PARENTS: [&str; 4] = ["document", "entity", "relation", "chunk"];
 pub(crate) struct Doomed {
     pub(crate) documents: Vec<DocumentId>,
     pub(crate) entities: Vec<EntityId>,
+    /// Turns of the ledger.
+    pub(crate) turns: Vec<i64>,
 }
 
 /// Documents, current or not, by what is asked for: a uri, a session, or a text in one of their passages.
@@ -53,6 +55,29 @@ pub(crate) fn documents_to_forget(
     let rows = statement.query_map(params![namespace, value], |row| {
         Ok((DocumentId(row.get(0)?), row.get(1)?))
     })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Turns of the ledger by a session, by a text in them, or all of the namespace.
+pub(crate) fn turns_to_forget(
+    connection: &Connection,
+    namespace: i64,
+    by: &str,
+    value: &str,
+) -> Result<Vec<i64>> {
+    let condition = match by {
+        "session" => "t.session = ?2",
+        "text" => {
+            "(instr(t.question, ?2) OR instr(t.answer, ?2) OR instr(t.commands, ?2) OR instr(t.tools, ?2)
+              OR EXISTS (SELECT 1 FROM turn_file f WHERE f.turn = t.id AND instr(f.path, ?2))
+              OR EXISTS (SELECT 1 FROM turn_decision d WHERE d.turn = t.id AND instr(d.text, ?2)))"
+        }
+        _ => "?2 = ''",
+    };
+    let mut statement = connection.prepare(&format!(
+        "SELECT t.id FROM turn t WHERE t.namespace = ?1 AND {condition} ORDER BY t.id"
+    ))?;
+    let rows = statement.query_map(params![namespace, value], |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -129,6 +154,16 @@ pub(crate) fn purge(connection: &Connection, namespace: i64, doomed: &Doomed) ->
             &format!("DELETE FROM {parent} WHERE id IN (SELECT id FROM temp.doomed_{parent})"),
             [],
         )?;
+    }
+    for turn in &doomed.turns {
+        for sql in [
+            "DELETE FROM turn_fts WHERE rowid = ?1",
+            "DELETE FROM turn_file WHERE turn = ?1",
+            "DELETE FROM turn_decision WHERE turn = ?1",
+            "DELETE FROM turn WHERE id = ?1",
+        ] {
+            rows += connection.prepare_cached(sql)?.execute([turn])?;
+        }
     }
     connection.execute_batch(LEFT_OVER)?;
     for parent in PARENTS {
@@ -236,6 +271,7 @@ impl Store {
     pub(crate) fn sweep(&self) -> Result<bool> {
         let connection = self.connection();
         connection.execute_batch("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")?;
+        connection.execute_batch("INSERT INTO turn_fts (turn_fts) VALUES ('optimize')")?;
         connection.execute_batch("VACUUM")?;
         connection.busy_timeout(READER_WAIT)?;
         let busy: rusqlite::Result<i64> =

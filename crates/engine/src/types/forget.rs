@@ -42,6 +42,8 @@ pub struct ForgetReport {
     pub entities: Vec<String>,
     /// Current relations of the entities.
     pub relations: usize,
+    /// Turns of the ledger.
+    pub turns: usize,
     /// Rows deleted for good.
     pub rows: usize,
     /// Documents that stay and whose text names a forgotten entity.
