@@ -119,12 +119,14 @@ fn load_from(
 
     let mut settings = raw::defaults();
     let mut config_folder = here.to_owned();
+    let mut chunks_are_stated = environment.settings.states_chunks();
     if let Some(file) = &config_file {
         let mut from_file = raw::read_file(file)?;
         if let Some(folder) = file.parent() {
             folder.clone_into(&mut config_folder);
         }
         from_file.resolve_paths(&config_folder);
+        chunks_are_stated |= from_file.states_chunks();
         settings = settings.overlaid_by(from_file);
     }
     let mut from_environment = environment.settings;
@@ -154,6 +156,7 @@ fn load_from(
         checked.engine.namespace = raw::checked_namespace(namespace)
             .map_err(|reason| Refusal::new(Exit::Usage, reason))?;
     }
+    checked.engine.keep_chunks = !chunks_are_stated;
     checked.store_is_stated = store_is_stated;
     checked.times = parse_times(global.as_of.as_deref(), global.known_at.as_deref())?;
     checked.json = global.json;

@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// List every file that was left out, with the reason
     #[arg(long)]
     skipped: bool,
-    /// Link syntax of the notes
+    /// Link syntax of the notes; later runs keep it until another one, or `auto`, is named
     #[arg(long, value_enum, value_name = "NAME")]
     convention: Option<ConventionName>,
-    /// Passage size, in characters unless `[chunk] unit` says tokens
+    /// Passage size, in characters unless `[chunk] unit` says tokens; later runs keep it
     #[arg(long, value_name = "N")]
     chunk_size: Option<usize>,
     /// Overlap of neighbouring passages, in the same unit
@@ -51,6 +51,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     interrupt::stop_at_safe_points();
     let given = given_sources(args, &settings)?;
     let engine = open_or_create(&settings)?;
+    if args.convention == Some(ConventionName::Auto) {
+        engine.state_convention(None)?;
+    } else if given.is_empty() && settings.convention.is_some() {
+        engine.state_convention(settings.convention)?;
+    }
     let sources = if given.is_empty() && engine.sources()?.is_empty() {
         vec![SourceSpec {
             root: settings.base.clone(),
@@ -158,6 +163,7 @@ impl Settings {
         size: Option<usize>,
         overlap: Option<usize>,
     ) -> anyhow::Result<()> {
+        self.engine.keep_chunks &= size.or(overlap).is_none();
         self.engine.chunk_size = size.unwrap_or(self.engine.chunk_size);
         self.engine.chunk_overlap = overlap.unwrap_or(self.engine.chunk_overlap);
         config::check_chunking(self.engine.chunk_size, self.engine.chunk_overlap)

@@ -209,6 +209,11 @@ impl Raw {
         }
     }
 
+    /// Whether it says how passages are cut.
+    pub(super) fn states_chunks(&self) -> bool {
+        self.chunk != Chunk::default()
+    }
+
     /// Makes relative paths absolute, from the place they were written at.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
         let sources = self.index.sources.iter_mut().flatten();
@@ -239,6 +244,7 @@ impl Raw {
             chunk_size: self.chunk.size.expect(SET).get(),
             chunk_overlap: self.chunk.overlap.expect(SET),
             chunk_unit: self.chunk.unit.expect(SET).into(),
+            keep_chunks: true,
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
             allow_network_file_system: self.allow_network_file_system.expect(SET),
             prices: models.prices.clone(),

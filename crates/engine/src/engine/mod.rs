@@ -4,6 +4,7 @@ mod ask;
 mod cache;
 mod communities;
 mod context;
+mod conventions;
 mod cypher;
 mod documents;
 mod explore;

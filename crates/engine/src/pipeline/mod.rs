@@ -229,11 +229,8 @@ pub(crate) enum GraphChange {
 
 fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Result<Indexed> {
     let started = job.clock.now();
-    let chunking = ChunkOptions::new(
-        job.config.chunk_size,
-        job.config.chunk_overlap,
-        job.config.chunk_unit,
-    )?;
+    let (size, overlap, unit) = plan.chunks;
+    let chunking = ChunkOptions::new(size, overlap, unit)?;
     let touched = plan.candidates.len() + plan.removed.len();
     let bulk = plan.pending
         || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);

@@ -12,7 +12,8 @@ use super::{Amendment, Job, PIPELINE_VERSION, Scope};
 use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
 use crate::types::{
-    DocumentInput, DocumentKind, IngestReport, ItemFailure, LinkConvention, Skipped, SourceSpec,
+    ChunkUnit, DocumentInput, DocumentKind, IngestReport, ItemFailure, LinkConvention, Skipped,
+    SourceSpec,
 };
 use crate::{Error, Result};
 
@@ -52,6 +53,8 @@ pub(super) struct Plan {
     pub is_settled: bool,
     /// Link keys of attachments that appeared or went.
     pub link_keys: BTreeSet<String>,
+    /// How chunks are cut.
+    pub chunks: ChunkSizes,
     conventions: Vec<(String, LinkConvention)>,
     reading: BTreeMap<i64, ReadOptions>,
     settings: String,
@@ -104,19 +107,40 @@ impl Plan {
     }
 }
 
+/// Size and overlap of chunks, and what both are counted in.
+type ChunkSizes = (usize, usize, ChunkUnit);
+
 /// What shapes chunks and names: a change of it makes every file be read again.
-fn settings(job: &Job<'_>) -> String {
-    format!(
-        "version {PIPELINE_VERSION}, chunks of {} with {} overlap in {}",
-        job.config.chunk_size,
-        job.config.chunk_overlap,
-        job.config.chunk_unit.as_str()
-    )
+fn settings((size, overlap, unit): ChunkSizes) -> String {
+    let unit = unit.as_str();
+    format!("version {PIPELINE_VERSION}, chunks of {size} with {overlap} overlap in {unit}")
 }
 
-fn settings_changed(job: &Job<'_>, connection: &Connection, namespace: i64) -> Result<bool> {
-    let known = storage::meta(connection, &settings_key(namespace))?;
-    Ok(known.is_some_and(|known| known != settings(job)))
+/// The sizes in a text of [`settings`].
+fn sizes_in(settings: &str) -> Option<ChunkSizes> {
+    let (_, sizes) = settings.split_once(", chunks of ")?;
+    let (size, rest) = sizes.split_once(" with ")?;
+    let (overlap, unit) = rest.split_once(" overlap in ")?;
+    let number = |text: &str| text.parse().ok();
+    Some((number(size)?, number(overlap)?, ChunkUnit::parse(unit)?))
+}
+
+/// The sizes that this run cuts with, and whether that, or anything else, differs from how the store was made.
+fn chunk_sizes(
+    job: &Job<'_>,
+    connection: &Connection,
+    namespace: i64,
+) -> Result<(ChunkSizes, bool)> {
+    let config = job.config;
+    let stated = (config.chunk_size, config.chunk_overlap, config.chunk_unit);
+    let Some(known) = storage::meta(connection, &settings_key(namespace))? else {
+        return Ok((stated, false));
+    };
+    let sizes = match sizes_in(&known) {
+        Some(kept) if config.keep_chunks => kept,
+        _ => stated,
+    };
+    Ok((sizes, known != settings(sizes)))
 }
 
 fn settings_key(namespace: i64) -> String {
@@ -134,7 +158,7 @@ pub(super) fn scan_sources(
     let namespace = transaction.namespace(job.namespace)?.0;
     let mut parts: Vec<Part> = Vec::new();
     // New settings hold for every source at once.
-    let reread = settings_changed(job, connection, namespace)?;
+    let (_, reread) = chunk_sizes(job, connection, namespace)?;
     if specs.is_empty() || reread {
         for source in storage::sources(connection, namespace)? {
             if source.root != IN_MEMORY {
@@ -284,7 +308,7 @@ pub(super) fn scan_amendment(
 
 fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<Plan> {
     let connection = lease.store().connection();
-    let reread = settings_changed(job, connection, namespace)?;
+    let (chunks, reread) = chunk_sizes(job, connection, namespace)?;
     Ok(Plan {
         namespace,
         namespace_name: job.namespace.as_str().to_owned(),
@@ -300,7 +324,8 @@ fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<P
         link_keys: BTreeSet::new(),
         conventions: Vec::new(),
         reading: BTreeMap::new(),
-        settings: settings(job),
+        chunks,
+        settings: settings(chunks),
         attachments: Vec::new(),
         gone_attachments: Vec::new(),
         walk_skips: Vec::new(),
@@ -393,7 +418,16 @@ fn scan_part(plan: &mut Plan, lease: &WriteLease<'_>, part: Part) -> Result<()> 
         });
         return Ok(());
     };
-    let convention = convention
+    if let Some(convention) = convention {
+        let transaction = lease.transaction()?;
+        storage::state_convention(transaction.connection(), source.id, convention)?;
+        transaction.commit_bookkeeping()?;
+    }
+    let stated = match convention {
+        None => storage::stated_convention(connection, source.id)?,
+        stated => stated,
+    };
+    let convention = stated
         .unwrap_or_else(|| detect_convention(walked.files.iter().map(|file| file.uri.as_str())));
     let is_new_convention = convention != source.convention;
     if is_new_convention {
@@ -506,14 +540,16 @@ fn scan_file(
 
 /// The folders and files indexed so far, by label.
 pub(crate) fn known_sources(connection: &Connection, namespace: i64) -> Result<Vec<SourceSpec>> {
-    Ok(storage::sources(connection, namespace)?
-        .into_iter()
-        .filter(|source| source.root != IN_MEMORY)
-        .map(|source| SourceSpec {
-            root: source.root.into(),
-            convention: Some(source.convention),
-        })
-        .collect())
+    let mut specs = Vec::new();
+    for source in storage::sources(connection, namespace)? {
+        if source.root != IN_MEMORY {
+            specs.push(SourceSpec {
+                convention: storage::stated_convention(connection, source.id)?,
+                root: source.root.into(),
+            });
+        }
+    }
+    Ok(specs)
 }
 
 /// Number of files whose size or time differs from what the last run saw, counting new and gone ones.
@@ -547,4 +583,26 @@ pub(crate) fn count_stale(connection: &Connection, namespace: i64) -> Result<usi
         stale += known.len() - seen;
     }
     Ok(stale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        for sizes in [
+            (1200, 200, ChunkUnit::Characters),
+            (300, 0, ChunkUnit::Tokens),
+        ] {
+            assert_eq!(sizes_in(&settings(sizes)), Some(sizes));
+        }
+        for text in [
+            "",
+            "version 1",
+            "version 1, chunks of x with 2 overlap in characters",
+        ] {
+            assert_eq!(sizes_in(text), None, "{text}");
+        }
+    }
 }

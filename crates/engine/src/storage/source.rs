@@ -108,6 +108,50 @@ pub(crate) fn absorb_source(
         connection.execute(&format!("DELETE FROM {table} WHERE source = ?1"), [inner])?;
     }
     connection.execute("DELETE FROM source WHERE id = ?1", [inner])?;
+    // Row ids are given again.
+    connection.execute("DELETE FROM meta WHERE key = ?1", [convention_key(inner)])?;
+    Ok(())
+}
+
+fn convention_key(source: i64) -> String {
+    format!("convention:{source}")
+}
+
+/// The link convention that somebody stated for a source; `None` where it is detected.
+pub(crate) fn stated_convention(
+    connection: &Connection,
+    source: i64,
+) -> Result<Option<LinkConvention>> {
+    let stated = super::meta(connection, &convention_key(source))?;
+    Ok(stated.and_then(|name| LinkConvention::parse(&name)))
+}
+
+/// Keeps the link convention that somebody stated for a source.
+pub(crate) fn state_convention(
+    connection: &Connection,
+    source: i64,
+    convention: LinkConvention,
+) -> Result<()> {
+    super::set_meta(connection, &convention_key(source), convention.as_str())
+}
+
+/// Keeps this link convention for all sources of a namespace; with `None`, forgets what was stated.
+pub(crate) fn state_conventions(
+    connection: &Connection,
+    namespace: i64,
+    convention: Option<LinkConvention>,
+) -> Result<()> {
+    for source in sources(connection, namespace)? {
+        match convention {
+            Some(convention) => state_convention(connection, source.id, convention)?,
+            None => {
+                connection.execute(
+                    "DELETE FROM meta WHERE key = ?1",
+                    [convention_key(source.id)],
+                )?;
+            }
+        }
+    }
     Ok(())
 }
 

@@ -14,6 +14,9 @@ pub struct EngineConfig {
     pub chunk_size: usize,
     pub chunk_overlap: usize,
     pub chunk_unit: ChunkUnit,
+    /// A store that was indexed before keeps the size and overlap it was cut with; the three above are then for
+    /// new stores.
+    pub keep_chunks: bool,
     /// How long a writer waits for the lease of another one.
     pub lease_wait: Duration,
     /// Open a store that lies on a network file system, where locks may not hold.
@@ -29,6 +32,7 @@ impl Default for EngineConfig {
             chunk_size: 1200,
             chunk_overlap: 200,
             chunk_unit: ChunkUnit::Characters,
+            keep_chunks: false,
             lease_wait: Duration::from_secs(10),
             allow_network_file_system: false,
             prices: Vec::new(),
