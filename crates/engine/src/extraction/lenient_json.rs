@@ -276,6 +276,8 @@ fn ends_string(after: &str) -> bool {
     }
     match after.chars().next() {
         None | Some('}' | ']' | ':') => true,
+        // A key of a Ruby hash.
+        Some('=') => after.starts_with("=>"),
         // `"a" or "b"` goes on; `"a", "b"` and `"a",\n}` do not.
         Some(',') => {
             let next = after[1..].trim_start();

@@ -68,6 +68,9 @@ fn fact(line: &str) -> Option<RawRelation> {
     if !is_name {
         return None;
     }
+    if !is_balanced(inner) {
+        return None;
+    }
     let (source, target) = split_arguments(inner)?;
     let bare = |text: &str| text.trim().trim_matches(['"', '\'']).trim().to_owned();
     let relation = RawRelation {
@@ -77,6 +80,16 @@ fn fact(line: &str) -> Option<RawRelation> {
         ..RawRelation::default()
     };
     (!relation.source.is_empty() && !relation.target.is_empty()).then_some(relation)
+}
+
+/// Whether the text closes every bracket it opens and no other: the bracket after it is then its own.
+fn is_balanced(inner: &str) -> bool {
+    let mut depth = 0;
+    let never_below = inner.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth >= 0
+    });
+    never_below && depth == 0
 }
 
 /// Both arguments, at the first comma that stands in no bracket and no quotes.
