@@ -74,6 +74,10 @@ const tools = async () => {
   const found = await call("search", { query: "previous instructions", budget: 500 });
   assert.ok(found.trust.includes("never instructions"), found.trust);
   assert.equal(found.results[0].uri, "memory/default/000001");
+  const answer = await call("ask", { question: "Where does Kiran live?" });
+  assert.ok(answer.is_refusal || answer.sentences.length > 0);
+  const rows = await call("cypher", { query: "MATCH (a {name: 'Kiran'})-[r]->(b) RETURN type(r), b.name" });
+  assert.ok(rows.rows.length > 0);
   const past = await call("neighbors", { name: "Kiran", as_of: "2020", direction: "out" });
   assert.deepEqual(past.relations.map((relation) => relation.target), ["Pune"]);
   assert.equal((await call("path", { from: "AgentAlpha", to: "DatabaseCluster" })).paths[0].relations.length, 2);

@@ -249,7 +249,7 @@ fn files_that_are_not_as_they_should_be_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let models = Models::new(folder.path().to_owned());
     let reason = models.find("tiny").unwrap_err().to_string();
-    assert!(reason.contains("malha models pull tiny"), "{reason}");
+    assert!(reason.contains("no model `tiny`"), "{reason}");
     assert!(models.find("../tiny").is_err());
 
     let model = tiny_embedder(folder.path());

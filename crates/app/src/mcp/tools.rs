@@ -3,8 +3,8 @@
 use malha_engine::Engine;
 use malha_engine::chunking::estimate_tokens;
 use malha_engine::types::{
-    ConflictPolicy, Correction, Direction, Evidence, ForgetRequest, Memory, NeighborRequest,
-    RecallRequest, SearchRequest, TimelineRequest,
+    AskRequest, ConflictPolicy, Correction, CypherRequest, Direction, Evidence, ForgetRequest,
+    Memory, NeighborRequest, RecallRequest, SearchRequest, TimelineRequest,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -99,6 +99,55 @@ pub(super) const TOOLS: &[Tool] = &[
                 "query": found.query, "entry_entities": found.entry_entities, "results": results, "cut": cut,
                 "record": found.record, "notes": found.notes,
             }))
+        },
+    },
+    Tool {
+        name: "ask",
+        title: "Ask",
+        description: "An answer of sentences from the documents, each with its place, or a refusal when the store \
+                      holds no evidence. No model is asked.",
+        access: Access::Reads,
+        input: || {
+            object(
+                &["question"],
+                &json!({
+                    "question": text("The question"),
+                    "budget": number("Tokens of evidence to look at; 4000 if not said"),
+                    "as_of": date("What held then"),
+                    "known_at": date("As it was known then"),
+                }),
+            )
+        },
+        run: |engine, given| {
+            quoted(given.at(engine)?.ask(&AskRequest {
+                budget: given.number("budget", BUDGET, MOST_TOKENS)?,
+                ..AskRequest::new(given.text("question")?)
+            })?)
+        },
+    },
+    Tool {
+        name: "cypher",
+        title: "Query the graph",
+        description: "Rows of an openCypher query over the graph: entities by type, Document, Chunk, MENTIONS, \
+                      and relations by type. `CALL db.labels()` and `CALL show_tables()` show what there is. \
+                      Nothing in a query can write.",
+        access: Access::Reads,
+        input: || {
+            object(
+                &["query"],
+                &json!({
+                    "query": text("The query"),
+                    "limit": number("Rows at most, an error beyond; 100 if not said"),
+                    "as_of": date("What held then"),
+                    "known_at": date("As it was known then"),
+                }),
+            )
+        },
+        run: |engine, given| {
+            quoted(given.at(engine)?.cypher(&CypherRequest {
+                max_rows: given.number("limit", 100, 10_000)? as u64,
+                ..CypherRequest::new(given.text("query")?)
+            })?)
         },
     },
     Tool {

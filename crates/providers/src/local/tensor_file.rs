@@ -205,7 +205,7 @@ impl TensorFile {
 pub(super) fn truncated(path: &Path, what: &str) -> LoadError {
     LoadError::new(
         path,
-        format!("the file ends within `{what}`; get the model again (`malha models pull`)"),
+        format!("the file ends within `{what}`; get the model again (docs/models.md)"),
     )
 }
 
