@@ -392,7 +392,12 @@ mod tests {
         let settings = defaults()
             .check(PathBuf::new(), PathBuf::new(), None, &BTreeMap::new())
             .unwrap();
-        assert_eq!(settings.engine, EngineConfig::default());
+        // The program keeps what a store was made with unless somebody states otherwise.
+        let expected = EngineConfig {
+            keep_chunks: true,
+            ..EngineConfig::default()
+        };
+        assert_eq!(settings.engine, expected);
         assert_eq!(settings.search_mode, Mode::default());
         assert_eq!(settings.convention, None);
         assert!(settings.sources.is_empty());
