@@ -140,7 +140,7 @@ mod tests {
         check("/home/ana/notes", "a/b.md", "/home/ana/notes/a/b.md");
         check("/home/ana/notes", "./x/../b.md", "/home/ana/notes/b.md");
         check("/home", "/etc//hosts", "/etc/hosts");
-        check("C:\\work", "src\\main.rs", "C:/work/src/main.rs");
+        check("C:\\notes", "src\\main.rs", "C:/notes/src/main.rs");
         check("", "b.md", "b.md");
         check("/a", "../../b", "/b");
     }
