@@ -41,14 +41,12 @@ impl Budget {
 pub enum ContextKind {
     Entity,
     Relation,
-    Report,
     Passage,
 }
 
 text_names!(ContextKind {
     Entity => "entity",
     Relation => "relation",
-    Report => "report",
     Passage => "passage",
 });
 
