@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::lenient_json;
 use super::passage::Passage;
 use super::prompt::Prompts;
 use super::schema::{EntityType, RelationType, Schema};
-use crate::language_model::{ChatRequest, Message, Role};
+use crate::language_model::{ChatRequest, Message, Role, lenient_json};
 use crate::text::clean_name;
 
 /// Characters of each passage that are shown.

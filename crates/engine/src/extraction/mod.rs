@@ -9,7 +9,6 @@ mod ddl;
 mod delimited;
 mod grounding;
 mod infer;
-mod lenient_json;
 mod passage;
 mod prompt;
 mod raw;
@@ -23,7 +22,7 @@ pub use checked::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem, 
 pub use ddl::schema_of_ddl;
 pub use infer::{infer_request, read_schema_reply};
 pub use passage::{Passage, PassageChunk, group, split};
-pub use prompt::{Prompts, Template};
+pub use prompt::Prompts;
 pub use raw::{RawEntity, RawRelation, RawReply};
 pub use reply::{Unreadable, read_reply};
 pub use request::{Requests, Subject, reply_schema};

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::delimited;
-use super::lenient_json;
 use super::raw::{RawEntity, RawRelation, RawReply};
 use super::written_triples;
+use crate::language_model::{lenient_json, without_thoughts};
 
 /// Why nothing could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,31 +96,6 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
         return Err(Unreadable::OtherJson);
     }
     Ok(reply)
-}
-
-/// The text without `<think>…</think>` and its like. A block that never ends takes the rest of the text.
-fn without_thoughts(text: &str) -> (String, bool) {
-    const TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
-    let mut out = text.to_owned();
-    let mut had_thoughts = false;
-    for tag in TAGS {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        // Servers that strip the opening tag leave the closing one.
-        if let Some(end) = out.find(&close)
-            && out.find(&open).is_none_or(|start| end < start)
-        {
-            out.replace_range(..end + close.len(), "");
-            had_thoughts = true;
-        }
-        while let Some(start) = out.find(&open) {
-            let end = out[start..]
-                .find(&close)
-                .map_or(out.len(), |end| start + end + close.len());
-            out.replace_range(start..end, "");
-            had_thoughts = true;
-        }
-    }
-    (out, had_thoughts)
 }
 
 fn is_scalar(value: &Value) -> bool {

@@ -8,7 +8,7 @@ const DEEPEST: usize = 64;
 
 /// What was read, and how far it was from JSON.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Lenient {
+pub(crate) struct Lenient {
     pub value: Value,
     /// The text ended before the value did.
     pub is_cut: bool,
@@ -17,7 +17,7 @@ pub(super) struct Lenient {
 }
 
 /// Reads the value that starts at the first byte of `text`.
-pub(super) fn parse(text: &str) -> Option<Lenient> {
+pub(crate) fn parse(text: &str) -> Option<Lenient> {
     // The strict reader is several times faster, and most replies are sound.
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if let Some(Ok(value)) = stream.next() {

@@ -3,6 +3,18 @@
 //!
 //! Calls block the thread that makes them. Stages that wait for many replies run a bounded number of
 //! threads, so that the engine needs no asynchronous runtime.
+//!
+//! Beside the ports stands what every user of a chat model needs: prompts with places ([`Template`]), and
+//! reading replies that are nearly what was asked for.
+
+mod fence;
+pub(crate) mod lenient_json;
+mod template;
+mod thoughts;
+
+pub use fence::fenced;
+pub use template::Template;
+pub(crate) use thoughts::without_thoughts;
 
 use std::time::Duration;
 
