@@ -254,15 +254,27 @@ fn replace(path: &Path, partial: &Path, former: Former) -> Result<()> {
             remove_folder(&old)?;
             fs::rename(path, &old).map_err(|error| io_error(path, error))?;
             if let Err(error) = fs::rename(partial, path) {
-                // The former export is better than none.
-                let _ = fs::rename(&old, path);
-                return Err(io_error(path, error));
+                return Err(put_back(path, &old, error));
             }
             if old.join(OBSIDIAN).is_dir() {
                 fs::rename(old.join(OBSIDIAN), path.join(OBSIDIAN))
                     .map_err(|error| io_error(&old, error))?;
             }
             remove_folder(&old)
+        }
+    }
+}
+
+/// The former export is better than none; where it cannot be put back either, the error says where it lies.
+fn put_back(path: &Path, old: &Path, error: io::Error) -> Error {
+    match fs::rename(old, path) {
+        Ok(()) => io_error(path, error),
+        Err(again) => {
+            let message = format!(
+                "{error}; the former export could not be put back ({again}) and lies at {}",
+                old.display()
+            );
+            io_error(path, io::Error::new(error.kind(), message))
         }
     }
 }
@@ -359,6 +371,18 @@ mod tests {
         assert!(matches!(export(&other, &[]), Err(Error::Usage(_))));
         assert_eq!(names(&other), ["letter.txt"]);
         assert!(matches!(export(Path::new("/"), &[]), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_former_export_that_cannot_be_put_back_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, old) = (home.path().join("vault"), home.path().join("vault.old"));
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = put_back(&path, &old, denied()).to_string();
+        assert!(error.contains("vault.old"), "{error}");
+        fs::create_dir(&old).unwrap();
+        let error = put_back(&path, &old, denied()).to_string();
+        assert!(!error.contains("vault.old") && path.is_dir(), "{error}");
     }
 
     #[test]

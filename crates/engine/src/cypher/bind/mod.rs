@@ -2,9 +2,11 @@
 
 mod aggregation;
 mod call;
+mod constraint;
 mod expression;
 mod kind;
 mod literal;
+mod operator;
 mod pattern;
 mod procedure;
 mod projection;

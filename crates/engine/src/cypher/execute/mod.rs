@@ -5,6 +5,7 @@ mod aggregate;
 mod arithmetic;
 mod budget;
 mod evaluate;
+mod list;
 mod matching;
 mod operators;
 mod seen;

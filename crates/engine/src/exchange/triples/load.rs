@@ -1,19 +1,21 @@
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
-use sha2::{Digest, Sha256};
 
 use super::TripleSyntax;
+use super::checked::Checked;
+use super::file::{guess_syntax, hash, skip_line};
 use super::line::{Line, LineReader};
-use crate::memory::{Period, buried_fact, settle};
+use super::report::{TripleOptions, TripleReport};
+use crate::memory::{buried_fact, settle};
 use crate::storage::{
     self, Buried, Fact, FactDocument, FactLine, NamespaceId, Origin, WriteTransaction, relation_key,
 };
-use crate::text::{clean_name, fold, is_better_name, name_key, squash};
+use crate::text::{fold, is_better_name, name_key, squash};
 use crate::types::{
     Alias, AliasSource, DocumentId, EntityId, EntityKind, ItemFailure, Namespace, RelationId,
     RelationTypeId, Timestamp,
@@ -26,49 +28,6 @@ const LISTED: usize = 1_000;
 const LONGEST_QUOTE: usize = 2_000;
 /// A line longer than this is no fact.
 const LONGEST_LINE: u64 = 1 << 20;
-
-/// How a file of facts is read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TripleOptions {
-    /// `None`: told by the file's name, then by its first character.
-    pub syntax: Option<TripleSyntax>,
-    /// Keep facts whose subject and object are the same entity.
-    pub allow_self_loops: bool,
-    /// Relations that a subject has to one thing at a time, compared without case: such a fact ends where the
-    /// next one begins. A line may say so of itself.
-    pub exclusive: Vec<String>,
-}
-
-/// What became of the lines of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-pub struct TripleReport {
-    /// Lines that are neither blank nor a comment nor the names of the columns.
-    pub lines: usize,
-    /// Lines that state a fact that is now in the store.
-    pub facts: usize,
-    /// Lines that repeat a fact of the same file and source.
-    pub repeated: usize,
-    /// Lines of facts or entities that were forgotten or corrected and are not taken in again.
-    pub suppressed: usize,
-    /// Lines whose subject and object turned out to be the same entity.
-    pub self_loops: usize,
-    /// Lines that could not be used; the first are listed in `failures`.
-    pub failed: usize,
-    pub failures: Vec<ItemFailure>,
-    /// Oddities of lines that were kept, such as dates that were not understood.
-    pub warnings: Vec<ItemFailure>,
-    pub entities_added: usize,
-    pub relations_added: usize,
-    /// Relations that only an earlier version of the file stated.
-    pub relations_closed: usize,
-    /// Relations whose end follows anew from what comes after them.
-    pub relations_ended: usize,
-    /// Pairs of exclusive facts that begin at the same moment: neither ends the other. They are listed in the
-    /// warnings.
-    pub conflicts: usize,
-    /// The same file was loaded before, and nothing was done.
-    pub unchanged: bool,
-}
 
 /// Loads the file at `path`, inside `transaction`. `uri` names the file in the store: loading another
 /// content under the same uri replaces what was stated before.
@@ -130,38 +89,6 @@ pub fn import_triples(
     loader.document(None)?;
     loader.read(path, syntax, file)?;
     loader.finish()
-}
-
-fn hash(file: &mut File) -> std::io::Result<Vec<u8>> {
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            length => hash.update(&buffer[..length]),
-        }
-    }
-    file.rewind()?;
-    Ok(hash.finalize().to_vec())
-}
-
-fn guess_syntax(path: &Path, file: &mut File) -> std::io::Result<TripleSyntax> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    match extension.map(str::to_lowercase).as_deref() {
-        Some("jsonl" | "ndjson" | "json") => return Ok(TripleSyntax::Jsonl),
-        Some("tsv" | "tab") => return Ok(TripleSyntax::Tsv),
-        _ => {}
-    }
-    let mut start = [0; 512];
-    let length = file.read(&mut start)?;
-    file.rewind()?;
-    let text = String::from_utf8_lossy(&start[..length]);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    Ok(if text.starts_with(['{', '[']) {
-        TripleSyntax::Jsonl
-    } else {
-        TripleSyntax::Tsv
-    })
 }
 
 /// Loads the lines of one file.
@@ -497,62 +424,8 @@ impl Loader<'_> {
     }
 }
 
-/// A line whose names and dates are usable.
-struct Checked<'a> {
-    subject: String,
-    relation: String,
-    object: String,
-    subject_type: Option<&'a str>,
-    object_type: Option<&'a str>,
-    source: Option<&'a str>,
-    fact: Option<&'a str>,
-    period: Period,
-}
-
-impl<'a> Checked<'a> {
-    fn new(line: &'a Line) -> Result<Self, String> {
-        let name = |what: &str, written: &str| {
-            clean_name(written).map_err(|reason| format!("the {what} {reason}"))
-        };
-        let plain = |what: &str, text: &'a Option<String>| -> Result<Option<&'a str>, String> {
-            let text = text.as_deref().map(str::trim);
-            match text {
-                Some(text) => clean_name(text)
-                    .map(|_| Some(text))
-                    .map_err(|reason| format!("the {what} {reason}")),
-                None => Ok(None),
-            }
-        };
-        Ok(Self {
-            subject: name("subject", &line.subject)?,
-            relation: name("relation", &line.relation)?,
-            object: name("object", &line.object)?,
-            subject_type: plain("subject type", &line.subject_type)?,
-            object_type: plain("object type", &line.object_type)?,
-            source: plain("source", &line.source)?,
-            fact: plain("fact", &line.fact)?,
-            period: Period::new(line.valid_from.as_deref(), line.valid_to.as_deref())?,
-        })
-    }
-}
-
 fn end(end: Option<&(Timestamp, String)>) -> storage::StatedEnd<'_> {
     end.map(|(at, written)| (*at, written.as_str()))
-}
-
-/// Passes over the rest of a line that is too long; returns its bytes.
-fn skip_line(input: &mut BufReader<File>) -> std::io::Result<u64> {
-    let mut skipped = 0;
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let length = end.map_or(buffer.len(), |at| at + 1);
-        input.consume(length);
-        skipped += length as u64;
-        if end.is_some() || length == 0 {
-            return Ok(skipped);
-        }
-    }
 }
 
 /// The longest start of `text` of at most `length` bytes.

@@ -5,8 +5,12 @@
 //! nothing, and one loaded after an edit replaces what it said before. The evidence of a fact is its
 //! line. A line that cannot be used is reported and costs none of the others.
 
+mod checked;
+mod file;
 mod line;
 mod load;
+mod report;
 
 pub use line::TripleSyntax;
-pub use load::{TripleOptions, TripleReport, import_triples};
+pub use load::import_triples;
+pub use report::{TripleOptions, TripleReport};

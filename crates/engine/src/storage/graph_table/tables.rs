@@ -1,89 +1,7 @@
-//! The content of a namespace as a property graph: one list of tables of nodes and edges, whose rows
-//! stream out in an order that depends on the content alone. Every graph export is made of these.
+//! The tables: what each is made of.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, ToSql, params};
-
-use super::NamespaceId;
-use crate::types::Progress;
-use crate::{Error, Result};
-
-/// One table: what its rows are called elsewhere, and their columns.
-#[derive(Debug)]
-pub(crate) struct GraphTable {
-    /// Label of the nodes or type of the edges.
-    pub(crate) name: &'static str,
-    pub(crate) kind: TableKind,
-    /// Of a node the first column is `id`; of an edge the first two are `source` and `target`.
-    pub(crate) columns: &'static [Column],
-    /// `?1` is the namespace; `?2` is whether retracted rows are wanted.
-    pub(super) sql: &'static str,
-}
-
-impl GraphTable {
-    /// The cell of the column `name`, which the table must have.
-    pub(crate) fn cell<'a>(&self, row: &'a [Cell], name: &str) -> &'a Cell {
-        let at = self.columns.iter().position(|column| column.name == name);
-        &row[at.expect("only columns of the table are asked for")]
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TableKind {
-    Node,
-    /// Names of the tables that it leads between.
-    Edge {
-        from: &'static str,
-        to: &'static str,
-    },
-    /// Rows that tell more of an edge or a node; only formats of tables have a place for them.
-    Detail,
-}
-
-#[derive(Debug)]
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    pub(crate) kind: ColumnKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ColumnKind {
-    Text,
-    /// Any number of texts.
-    Texts,
-    /// A vector.
-    Floats,
-    /// JSON as text.
-    Json,
-    Integer,
-    Real,
-    Boolean,
-    /// Milliseconds since 1970, UTC.
-    Time,
-}
-
-/// A value of a row, of its column's kind.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
-    Null,
-    Text(String),
-    Texts(Vec<String>),
-    Floats(Vec<f32>),
-    Json(String),
-    Integer(i64),
-    Real(f64),
-    Boolean(bool),
-    Time(i64),
-}
-
-use ColumnKind::{Boolean, Floats, Integer, Json, Real, Text, Texts, Time};
-
-pub(super) const fn column(name: &'static str, kind: ColumnKind) -> Column {
-    Column { name, kind }
-}
+use super::ColumnKind::{Boolean, Floats, Integer, Json, Real, Text, Texts, Time};
+use super::{GraphTable, TableKind, column};
 
 /// Entities with all their types and names. `type` is the one that most evidence supports.
 pub(crate) const ENTITY: GraphTable = GraphTable {
@@ -148,6 +66,17 @@ macro_rules! chunk_id {
     };
 }
 
+/// Where current chunks come from, and their order. Names the chunk `c` and its document `d`.
+macro_rules! chunks {
+    ($joined:literal) => {
+        concat!(
+            " FROM document d JOIN chunk c ON c.document = d.id AND c.retracted_at IS NULL ",
+            $joined,
+            " WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, c.ordinal"
+        )
+    };
+}
+
 /// Current chunks. `start` and `end` are bytes of the document's text.
 pub(crate) const CHUNK: GraphTable = GraphTable {
     name: "Chunk",
@@ -166,9 +95,8 @@ pub(crate) const CHUNK: GraphTable = GraphTable {
     sql: concat!(
         "SELECT ",
         chunk_id!("c", "d"),
-        ", c.ordinal, c.start, c.\"end\", c.line, c.heading_path, c.text, c.tokens, c.recorded_at
-          FROM document d JOIN chunk c ON c.document = d.id AND c.retracted_at IS NULL
-          WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, c.ordinal"
+        ", c.ordinal, c.start, c.\"end\", c.line, c.heading_path, c.text, c.tokens, c.recorded_at",
+        chunks!("")
     ),
 };
 
@@ -192,6 +120,20 @@ pub(crate) const COMMUNITY: GraphTable = GraphTable {
 macro_rules! relation_id {
     () => {
         "a.public_id || ':' || t.key || ':' || b.public_id || ':' || r.version"
+    };
+}
+
+/// Where relations come from, and their order. Names the relation `r`, its ends `a` and `b`, its type `t`.
+macro_rules! relations {
+    ($joined:literal) => {
+        concat!(
+            " FROM relation r JOIN entity a ON a.id = r.source JOIN entity b ON b.id = r.target
+              JOIN relation_type t ON t.id = r.type ",
+            $joined,
+            " WHERE r.namespace = ?1
+                  AND (?2 OR coalesce(r.retracted_at, a.retracted_at, b.retracted_at) IS NULL)
+              ORDER BY t.key, a.public_id, b.public_id, r.version"
+        )
     };
 }
 
@@ -241,12 +183,8 @@ pub(crate) const RELATION: GraphTable = GraphTable {
                  FROM evidence v JOIN document d ON d.id = v.document
                  LEFT JOIN chunk c ON c.id = v.chunk AND c.retracted_at IS NULL
                  WHERE v.relation = r.id AND (?2 OR v.retracted_at IS NULL)
-                 ORDER BY d.uri, v.start))
-          FROM relation r JOIN entity a ON a.id = r.source JOIN entity b ON b.id = r.target
-          JOIN relation_type t ON t.id = r.type
-          WHERE r.namespace = ?1 AND (?2 OR coalesce(r.retracted_at, a.retracted_at,
-                                                     b.retracted_at) IS NULL)
-          ORDER BY t.key, a.public_id, b.public_id, r.version"
+                 ORDER BY d.uri, v.start))",
+        relations!("")
     ),
 };
 
@@ -267,12 +205,12 @@ pub(crate) const MENTIONS: GraphTable = GraphTable {
     sql: concat!(
         "SELECT ",
         chunk_id!("c", "d"),
-        ", e.public_id, m.how, m.start, m.\"end\"
-          FROM document d JOIN chunk c ON c.document = d.id AND c.retracted_at IS NULL
-          JOIN mention m ON m.chunk = c.id
-          JOIN entity e ON e.id = m.entity AND e.retracted_at IS NULL
-          WHERE d.namespace = ?1 AND d.retracted_at IS NULL
-          ORDER BY d.uri, c.ordinal, m.start, e.public_id, m.how"
+        ", e.public_id, m.how, m.start, m.\"end\"",
+        chunks!(
+            "JOIN mention m ON m.chunk = c.id
+             JOIN entity e ON e.id = m.entity AND e.retracted_at IS NULL"
+        ),
+        ", m.start, e.public_id, m.how"
     ),
 };
 
@@ -284,13 +222,7 @@ pub(crate) const PART_OF: GraphTable = GraphTable {
         to: "Document",
     },
     columns: &[column("source", Text), column("target", Text)],
-    sql: concat!(
-        "SELECT ",
-        chunk_id!("c", "d"),
-        ", d.public_id
-          FROM document d JOIN chunk c ON c.document = d.id AND c.retracted_at IS NULL
-          WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, c.ordinal"
-    ),
+    sql: concat!("SELECT ", chunk_id!("c", "d"), ", d.public_id", chunks!("")),
 };
 
 /// From a chunk to the one that follows it in its document.
@@ -306,12 +238,11 @@ pub(crate) const NEXT: GraphTable = GraphTable {
         chunk_id!("c", "d"),
         ", ",
         chunk_id!("n", "d"),
-        "
-          FROM document d JOIN chunk c ON c.document = d.id AND c.retracted_at IS NULL
-          JOIN chunk n ON n.document = d.id AND n.retracted_at IS NULL AND n.ordinal =
+        chunks!(
+            "JOIN chunk n ON n.document = d.id AND n.retracted_at IS NULL AND n.ordinal =
               (SELECT min(x.ordinal) FROM chunk x
-               WHERE x.document = d.id AND x.retracted_at IS NULL AND x.ordinal > c.ordinal)
-          WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, c.ordinal"
+               WHERE x.document = d.id AND x.retracted_at IS NULL AND x.ordinal > c.ordinal)"
+        )
     ),
 };
 
@@ -374,15 +305,13 @@ pub(crate) const EVIDENCE: GraphTable = GraphTable {
         relation_id!(),
         ", d.public_id, ",
         chunk_id!("c", "d"),
-        ", v.start, v.\"end\", v.quote
-          FROM relation r JOIN entity a ON a.id = r.source JOIN entity b ON b.id = r.target
-          JOIN relation_type t ON t.id = r.type
-          JOIN evidence v ON v.relation = r.id AND (?2 OR v.retracted_at IS NULL)
-          JOIN document d ON d.id = v.document
-          LEFT JOIN chunk c ON c.id = v.chunk AND c.retracted_at IS NULL
-          WHERE r.namespace = ?1 AND (?2 OR coalesce(r.retracted_at, a.retracted_at,
-                                                     b.retracted_at) IS NULL)
-          ORDER BY t.key, a.public_id, b.public_id, r.version, d.uri, v.start"
+        ", v.start, v.\"end\", v.quote",
+        relations!(
+            "JOIN evidence v ON v.relation = r.id AND (?2 OR v.retracted_at IS NULL)
+             JOIN document d ON d.id = v.document
+             LEFT JOIN chunk c ON c.id = v.chunk AND c.retracted_at IS NULL"
+        ),
+        ", d.uri, v.start"
     ),
 };
 
@@ -411,142 +340,3 @@ pub(crate) const NODES: &[&GraphTable] = &[&ENTITY, &DOCUMENT, &CHUNK, &COMMUNIT
 /// Edges between entities and what they stand in; relations are apart, because each has its own type.
 pub(crate) const EDGES: &[&GraphTable] =
     &[&MENTIONS, &PART_OF, &NEXT, &ABOUT, &IN_COMMUNITY, &WITHIN];
-
-/// Reads the tables of one namespace, the same state of the store for all of them as long as its
-/// transaction lives.
-pub(crate) struct GraphReader<'a> {
-    connection: &'a Connection,
-    /// None when the namespace has never been written to; it then has no rows.
-    namespace: Option<NamespaceId>,
-    /// Hand over retracted relations and entities too.
-    history: bool,
-    progress: &'a dyn Progress,
-    counts: RefCell<BTreeMap<&'static str, u64>>,
-}
-
-impl<'a> GraphReader<'a> {
-    pub(crate) fn new(
-        connection: &'a Connection,
-        namespace: Option<NamespaceId>,
-        history: bool,
-        progress: &'a dyn Progress,
-    ) -> Self {
-        Self {
-            connection,
-            namespace,
-            history,
-            progress,
-            counts: RefCell::default(),
-        }
-    }
-
-    /// Hands over every row of `table`, one cell a column.
-    pub(crate) fn rows(
-        &self,
-        table: &GraphTable,
-        each: impl FnMut(&[Cell]) -> Result<()>,
-    ) -> Result<()> {
-        if let Some(namespace) = self.namespace {
-            let count = self.query(table, params![namespace.0, self.history], each)?;
-            self.counts.borrow_mut().insert(table.name, count);
-        }
-        Ok(())
-    }
-
-    /// Hands over the rows of one item, whose id the table's statement takes as `?3`.
-    pub(crate) fn rows_of(
-        &self,
-        table: &GraphTable,
-        id: &str,
-        each: impl FnMut(&[Cell]) -> Result<()>,
-    ) -> Result<()> {
-        if let Some(namespace) = self.namespace {
-            self.query(table, params![namespace.0, self.history, id], each)?;
-        }
-        Ok(())
-    }
-
-    fn query(
-        &self,
-        table: &GraphTable,
-        parameters: &[&dyn ToSql],
-        mut each: impl FnMut(&[Cell]) -> Result<()>,
-    ) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(table.sql)?;
-        // A statement takes as many of them as it names.
-        let taken = statement.parameter_count();
-        for (index, value) in (1..).zip(parameters).take(taken) {
-            statement.raw_bind_parameter(index, value)?;
-        }
-        let mut rows = statement.raw_query();
-        let mut cells = Vec::with_capacity(table.columns.len());
-        let mut count = 0;
-        while let Some(row) = rows.next()? {
-            if self.progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            cells.clear();
-            for (index, column) in table.columns.iter().enumerate() {
-                cells.push(cell(row, index, column.kind)?);
-            }
-            each(&cells)?;
-            count += 1;
-        }
-        Ok(count)
-    }
-
-    /// Number of rows of every table that was read to its end, by name.
-    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
-        self.counts.borrow().clone()
-    }
-}
-
-fn cell(row: &Row<'_>, index: usize, kind: ColumnKind) -> Result<Cell> {
-    let value = row.get_ref(index)?;
-    if value == ValueRef::Null {
-        return Ok(Cell::Null);
-    }
-    Ok(match kind {
-        Text => Cell::Text(row.get(index)?),
-        Json => Cell::Json(row.get(index)?),
-        Texts => {
-            let json: String = row.get(index)?;
-            Cell::Texts(serde_json::from_str(&json).unwrap_or_default())
-        }
-        Floats => {
-            let bytes: Vec<u8> = row.get(index)?;
-            let (numbers, _) = bytes.as_chunks::<4>();
-            Cell::Floats(
-                numbers
-                    .iter()
-                    .map(|&bytes| f32::from_le_bytes(bytes))
-                    .collect(),
-            )
-        }
-        Integer => Cell::Integer(row.get(index)?),
-        Real => Cell::Real(row.get(index)?),
-        Boolean => Cell::Boolean(row.get(index)?),
-        Time => Cell::Time(row.get(index)?),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_means_one_kind_of_value_everywhere() {
-        let mut kinds = BTreeMap::new();
-        for table in NODES.iter().chain(EDGES).chain(&[&RELATION]) {
-            let first: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-            match table.kind {
-                TableKind::Edge { .. } => assert_eq!(first[..2], ["source", "target"]),
-                _ => assert_eq!(first[0], "id"),
-            }
-            for column in table.columns {
-                let kind = *kinds.entry(column.name).or_insert(column.kind);
-                assert_eq!(kind, column.kind, "{}.{}", table.name, column.name);
-            }
-        }
-    }
-}
