@@ -58,6 +58,10 @@ pub(crate) enum Command {
     Init(commands::init::Args),
     /// Bring the store up to date with folders and files; only what changed is read
     Index(commands::index::Args),
+    /// Give a vector to every passage that has none, for search by meaning
+    Embed(commands::embed::Args),
+    /// Replace the vectors by those of the configured model, while the old ones are still searched
+    Reembed(commands::embed::Args),
     /// Find ranked evidence for a question
     Search(commands::search::Args),
     /// Answer a question with sentences of your documents, each with its place

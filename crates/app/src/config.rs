@@ -3,13 +3,13 @@
 mod extraction;
 mod models;
 mod raw;
+mod search_models;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use malha_engine::types::{LinkConvention, Mode, Times};
 use malha_engine::{Engine, EngineConfig, parse_times};
-use malha_providers::local::Models;
 
 use crate::cli::Global;
 use crate::exit::{Exit, Refusal};
@@ -19,6 +19,7 @@ use crate::ui::stderr::{self, Verbosity};
 pub(crate) use extraction::{ExtractionFiles, read_schema};
 pub(crate) use models::{Task, TaskModels};
 pub(crate) use raw::{ConventionName, ModeName, check_chunking};
+pub(crate) use search_models::SearchModels;
 
 /// Everything the commands need to know, checked.
 #[derive(Debug, Clone)]
@@ -43,10 +44,8 @@ pub(crate) struct Settings {
     pub(crate) times: Times,
     /// Which chat model does what.
     pub(crate) models: TaskModels,
-    /// The folder of local models.
-    pub(crate) local_models: Models,
-    /// Name of the embedding model.
-    pub(crate) embedding_model: String,
+    /// What turns texts into vectors, and what puts results in order.
+    pub(crate) search_models: SearchModels,
     /// What may be extracted, and how it is asked for.
     pub(crate) extraction: ExtractionFiles,
     pub(crate) json: bool,
@@ -54,10 +53,20 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The engine with the models that a search may ask.
+    pub(crate) fn with_models(&self, engine: Engine) -> Engine {
+        let engine = engine.with_embedder(self.search_models.embedder());
+        match self.search_models.reranker() {
+            Some(reranker) => engine.with_reranker(reranker),
+            None => engine,
+        }
+    }
+
     /// Opens the store for reading commands, which never write to it, at the moment they look at.
     pub(crate) fn open_read_only(&self) -> anyhow::Result<Engine> {
         self.check_store_exists()?;
-        Ok(Engine::open_read_only(&self.store, self.engine.clone())?.at(self.times))
+        let engine = Engine::open_read_only(&self.store, self.engine.clone())?;
+        Ok(self.with_models(engine.at(self.times)))
     }
 
     /// What is written is written now.

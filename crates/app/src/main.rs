@@ -62,6 +62,8 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Cypher(args) => commands::cypher::run(&args, &settings),
         Command::Sql(args) => commands::sql::run(&args, &settings),
         Command::Models(command) => commands::models::run(command, &settings),
+        Command::Embed(args) => commands::embed::run(&args, &settings),
+        Command::Reembed(args) => commands::embed::replace(&args, &settings),
         Command::Eval(command) => commands::eval::run(command, &settings),
         Command::Bench(command) => commands::bench::run(command, &settings),
     }

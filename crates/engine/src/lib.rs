@@ -21,7 +21,10 @@ pub mod sources;
 pub mod storage;
 pub mod text;
 pub mod types;
+pub mod vectors;
 
-pub use engine::{Engine, ExtractionRun, parse_moment, parse_times};
+pub use engine::{
+    EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource, parse_moment, parse_times,
+};
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

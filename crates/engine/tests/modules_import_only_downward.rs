@@ -21,6 +21,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "ledger",
             "answer",
             "router",
+            "vectors",
         ],
     ),
     (Layer::Loading, &["loading", "memory", "replies"]),

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use malha_engine::language_model::{Embedder, EmbeddingSpace, ModelError, TextRole};
 use malha_engine::types::{
-    ConflictPolicy, ForgetRequest, GivenFact, IngestReport, Memory, PurgeState, RecallRequest,
-    SearchRequest,
+    ConflictPolicy, ForgetRequest, GivenFact, IngestReport, Memory, Mode, PurgeState,
+    RecallRequest, SearchRequest,
 };
 use malha_engine::{Engine, EngineConfig, Error, SourceSpec};
 
@@ -114,6 +116,91 @@ fn a_forgotten_document_is_in_no_file_and_stays_away() {
         }),
         Err(Error::NotFound { .. })
     ));
+}
+
+/// Every passage's vector is drawn from its text.
+struct Sums(EmbeddingSpace);
+
+impl Sums {
+    fn of(text: &str) -> Vec<f32> {
+        (0..8_u32)
+            .map(|n| {
+                (0..)
+                    .zip(text.bytes())
+                    .map(|(at, byte)| ((u32::from(byte) * (at + n)) % 97) as f32)
+                    .sum()
+            })
+            .collect()
+    }
+}
+
+impl Embedder for Sums {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.0
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        Ok(texts.iter().map(|text| Self::of(text)).collect())
+    }
+}
+
+#[test]
+fn the_vector_of_what_is_forgotten_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path()).with_embedder(Box::new(|| {
+        Ok(Arc::new(Sums(EmbeddingSpace {
+            model: "sums".to_owned(),
+            dimensions: 8,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            pooling: "mean".to_owned(),
+            is_normalized: false,
+        })))
+    }));
+    let vault = folder.path().join("vault");
+    fs::create_dir(&vault).unwrap();
+    fs::write(vault.join("old.md"), "What the old keeper knew.\n").unwrap();
+    fs::write(vault.join("new.md"), "What the new keeper knows.\n").unwrap();
+    index(&engine, &vault);
+    assert_eq!(engine.embed(&()).unwrap().embedded, 2);
+    let connection = rusqlite::Connection::open(folder.path().join("store.db")).unwrap();
+    let vector: Vec<u8> = connection
+        .query_row(
+            "SELECT e.vector FROM embedding e JOIN chunk c ON c.id = e.chunk JOIN document d ON d.id = c.document
+             WHERE d.uri = 'vault/old.md'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(connection);
+    let files_with_it = || -> Vec<String> {
+        let files = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        files
+            .filter(|path| path.is_file())
+            .filter(|path| {
+                fs::read(path)
+                    .unwrap()
+                    .windows(vector.len())
+                    .any(|bytes| bytes == vector)
+            })
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect()
+    };
+    assert!(files_with_it().contains(&"store.1.vectors".to_owned()));
+    let request = ForgetRequest {
+        documents: vec!["vault/old.md".to_owned()],
+        ..ForgetRequest::default()
+    };
+    assert_eq!(engine.forget(&request).unwrap().purge, PurgeState::Done);
+    assert_eq!(files_with_it(), [""; 0]);
+    let by_vector = SearchRequest {
+        mode: Mode::Vector,
+        ..SearchRequest::new("keeper")
+    };
+    assert_eq!(engine.search(&by_vector).unwrap().results.len(), 1);
+    assert_eq!(files_with_it(), [""; 0]);
 }
 
 #[test]

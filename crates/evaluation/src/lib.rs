@@ -16,6 +16,7 @@ mod rng;
 mod routing;
 mod runner;
 mod temporal;
+mod vector_cache;
 
 pub use bootstrap::{Interval, RESAMPLES};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
@@ -34,3 +35,4 @@ pub use rng::Rng;
 pub use routing::{Misrouted, RouterReport, evaluate_router};
 pub use runner::{RunLog, run_modes};
 pub use temporal::{TemporalReport, evaluate_temporal};
+pub use vector_cache::CachedEmbedder;

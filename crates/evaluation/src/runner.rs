@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use malha_engine::language_model::Embedder;
 use malha_engine::types::{ConflictPolicy, IngestReport, Memory, Mode, SearchRequest};
 use malha_engine::{DocumentInput, Engine, EngineConfig, parse_moment};
 
@@ -17,6 +19,8 @@ pub struct RunLog {
     pub stores: usize,
     pub chunks: usize,
     pub index_time: Duration,
+    /// Time spent making vectors.
+    pub embed_time: Duration,
     /// Time spent searching, for every mode in turn.
     pub search_time: Vec<Duration>,
     /// Passages the engine refused, with its reason.
@@ -33,6 +37,7 @@ pub fn run_modes(
     modes: &[Mode],
     depth: usize,
     config: &EngineConfig,
+    embedder: Option<&Arc<dyn Embedder>>,
 ) -> Result<(Vec<ModeRun>, RunLog)> {
     let mut log = RunLog {
         search_time: vec![Duration::ZERO; modes.len()],
@@ -68,7 +73,17 @@ pub fn run_modes(
         if members.is_empty() {
             continue;
         }
-        let engine = index_passages(passages, config, &mut log)?;
+        let mut engine = index_passages(passages, config, &mut log)?;
+        if let Some(embedder) = embedder {
+            let start = Instant::now();
+            let embedder = Arc::clone(embedder);
+            engine = engine.with_embedder(Box::new(move || Ok(Arc::clone(&embedder))));
+            let report = engine.embed(&())?;
+            let failed = report.failed.iter();
+            log.refused
+                .extend(failed.map(|item| format!("{}: {}", item.uri, item.reason)));
+            log.embed_time += start.elapsed();
+        }
         for ((run, mode), time) in runs.iter_mut().zip(modes).zip(&mut log.search_time) {
             let start = Instant::now();
             for &n in members {

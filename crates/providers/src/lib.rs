@@ -5,17 +5,21 @@
 //! errors come out sorted by what to do next ([`malha_engine::language_model::ModelErrorKind`]).
 
 mod anthropic;
+mod embeddings;
 mod event_stream;
 mod fallback;
 pub mod http;
 mod limiter;
+pub mod local;
 mod ollama;
 mod openai;
 mod patience;
+mod rerank;
 mod secret;
 mod settings;
 
+pub use embeddings::{EmbeddingSettings, RemoteEmbedder};
 pub use patience::RetryPolicy;
+pub use rerank::{RemoteReranker, RerankSettings, RerankShape};
 pub use secret::Secret;
 pub use settings::{ChatSettings, JsonReplies, Protocol, ProviderLimits, connect};
-pub mod local;

@@ -33,6 +33,15 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// The pause before retry `number` (from 1), without jitter, as long as the provider asks for; `None` when that is
+    /// longer than anybody should wait.
+    pub(crate) fn pause_after(&self, number: u32, asked: Option<Duration>) -> Option<Duration> {
+        match asked {
+            Some(asked) => (asked <= self.longest_pause).then_some(asked),
+            None => Some(self.pause(number, u64::MAX)),
+        }
+    }
+
     /// The pause before retry `number` (from 1): between half and all of the exponential interval, so
     /// that calls that failed together do not come back together.
     fn pause(&self, number: u32, random: u64) -> Duration {

@@ -89,7 +89,7 @@ fn open(settings: &Settings) -> anyhow::Result<Engine> {
     if settings.times.is_present()
         && let Ok(engine) = Engine::open(&settings.store, settings.engine.clone())
     {
-        return Ok(engine);
+        return Ok(settings.with_models(engine));
     }
     settings.open_read_only()
 }

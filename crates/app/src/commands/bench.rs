@@ -16,6 +16,7 @@ mod process;
 mod reindex;
 mod search;
 mod snapshot;
+mod vectors;
 mod workspace;
 
 use malha_evaluation::Error;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Embed(embed::Args),
     /// Read a transcript of an agent, then one more turn of it
     Ledger(ledger::Args),
+    /// Find the nearest vectors: latency, and recall beside a full scan
+    Vectors(vectors::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
     /// Find the communities of a large graph: CPU, peak memory, modularity
@@ -61,6 +64,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Cold(args) => cold::run(&args, settings),
         Command::Embed(args) => embed::run(&args, settings),
         Command::Ledger(args) => ledger::run(&args),
+        Command::Vectors(args) => vectors::run(&args),
         Command::Khop(args) => khop::run(&args),
         Command::Leiden(args) => leiden::run(&args),
         Command::Pagerank(args) => pagerank::run(&args),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use malha_engine::types::IngestReport;
 use malha_engine::{Engine, Error, SourceSpec};
 
-use super::init;
+use super::{embed, init};
 use crate::config::{self, ConventionName, Settings};
 use crate::exit::{Exit, Refusal};
 use crate::interrupt;
@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Go on: index again whenever something changes, until Ctrl-C
     #[arg(long, conflicts_with = "extract")]
     watch: bool,
+    /// Give new passages vectors afterwards, as `malha embed` does
+    #[arg(long, conflicts_with = "extract")]
+    embed: bool,
     /// List every file that was left out, with the reason
     #[arg(long)]
     skipped: bool,
@@ -70,12 +73,19 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     }
     let report = once(&engine, &sources, &settings)?;
     show(&engine, &report, args, &settings)?;
+    if args.embed {
+        embed::after_index(&engine, &settings)?;
+    }
     if args.watch {
         let quiet = settings.watch_quiet;
         let roots: Vec<PathBuf> = engine.sources()?.into_iter().map(|s| s.root).collect();
         watch::until_interrupted(&roots, quiet, settings.verbosity, || {
             let report = once(&engine, &[], &settings)?;
-            show(&engine, &report, args, &settings)
+            show(&engine, &report, args, &settings)?;
+            if args.embed {
+                embed::after_index(&engine, &settings)?;
+            }
+            Ok(())
         })?;
         return Ok(Exit::Interrupted);
     }
@@ -106,12 +116,13 @@ fn exit_of(report: &IngestReport) -> Exit {
 pub(crate) fn open_or_create(settings: &Settings) -> anyhow::Result<Engine> {
     settings.check_writes_now()?;
     if settings.store.is_file() {
-        return Ok(Engine::open(&settings.store, settings.engine.clone())?);
+        let engine = Engine::open(&settings.store, settings.engine.clone())?;
+        return Ok(settings.with_models(engine));
     }
     let engine = init::create(&settings.store, settings)?;
     let message = format!("new store: {}", settings.store.display());
     stderr::note(settings.verbosity, &message);
-    Ok(engine)
+    Ok(settings.with_models(engine))
 }
 
 /// What to index: the arguments, or the configuration, or nothing in particular.

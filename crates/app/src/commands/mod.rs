@@ -11,6 +11,7 @@ pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod embed;
 pub(crate) mod eval;
 pub(crate) mod export;
 pub(crate) mod forget;

@@ -40,7 +40,8 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Verify(args) => verify(&args.names, settings),
         Command::Rm(args) => {
             settings
-                .local_models
+                .search_models
+                .local
                 .remove(&args.name)
                 .map_err(|error| not_found(&error))?;
             Ok(Exit::Success)
@@ -49,7 +50,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
 }
 
 fn list(settings: &Settings) -> anyhow::Result<Exit> {
-    let models = settings.local_models.list();
+    let models = settings.search_models.local.list();
     let mut out = Output::new();
     if settings.json {
         let models: Vec<_> = models
@@ -59,7 +60,7 @@ fn list(settings: &Settings) -> anyhow::Result<Exit> {
                 Err(error) => json!({"name": name, "error": error.to_string()}),
             })
             .collect();
-        out.json(&json!({"folder": settings.local_models.folder(), "models": models}))?;
+        out.json(&json!({"folder": settings.search_models.local.folder(), "models": models}))?;
     } else {
         let mut table = Table::new(&["model", "use", ">MB", "licence", "source"]);
         for (name, manifest) in &models {
@@ -77,7 +78,7 @@ fn list(settings: &Settings) -> anyhow::Result<Exit> {
         if !models.is_empty() {
             table.write(&mut out)?;
         }
-        let folder = settings.local_models.folder().display();
+        let folder = settings.search_models.local.folder().display();
         stderr::note(settings.verbosity, &format!("models folder: {folder}"));
     }
     out.flush()?;
@@ -87,7 +88,8 @@ fn list(settings: &Settings) -> anyhow::Result<Exit> {
 fn verify(names: &[String], settings: &Settings) -> anyhow::Result<Exit> {
     let names = if names.is_empty() {
         settings
-            .local_models
+            .search_models
+            .local
             .list()
             .into_iter()
             .map(|model| model.0)
@@ -100,7 +102,8 @@ fn verify(names: &[String], settings: &Settings) -> anyhow::Result<Exit> {
     let mut exit = Exit::Success;
     for name in &names {
         let folder = settings
-            .local_models
+            .search_models
+            .local
             .find(name)
             .map_err(|error| not_found(&error))?;
         let problems: Vec<String> = match Manifest::read(&folder) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::index;
 use crate::config::{ModeName, Settings};
-use crate::exit::Exit;
+use crate::exit::{Exit, Refusal};
 use crate::interrupt;
 use crate::ui::{DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, stderr};
 
@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Results wanted
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
+    /// Fail when no reranker put the results in order
+    #[arg(long)]
+    require_rerank: bool,
     /// Index what changed on disk first
     #[arg(long)]
     fresh: bool,
@@ -60,6 +63,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             .map_or(settings.search_limit, |limit| limit as usize),
         ..SearchRequest::new(args.query.join(" "))
     })?;
+    if args.require_rerank {
+        check_reranked(&response)?;
+    }
     let stale = engine.stale()?;
 
     let mut out = Output::new();
@@ -84,6 +90,25 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     }
     explain(&response, stale, settings);
     Ok(Exit::Success)
+}
+
+/// For those who would rather have no answer than one in another order.
+fn check_reranked(response: &SearchResponse) -> anyhow::Result<()> {
+    let record = response
+        .record
+        .iter()
+        .find(|record| record.lane == Lane::Rerank);
+    let reason = match record {
+        Some(record) if record.status == LaneStatus::Ran => return Ok(()),
+        // There is no order of nothing.
+        Some(_) if response.results.is_empty() => return Ok(()),
+        Some(record) => record.reason.as_str(),
+        None => "no reranker configured",
+    };
+    let message = format!("the results were not reranked: {reason}");
+    Err(Refusal::new(Exit::Failure, message)
+        .hint("`[rerank]` in malha.toml says what reranks; malha.example.toml shows how")
+        .into())
 }
 
 /// Rank, place, title and heading path; the quote; how it hangs together with the question.

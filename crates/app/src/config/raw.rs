@@ -13,8 +13,8 @@ use serde::Deserialize;
 use super::Settings;
 use super::extraction::Extraction;
 use super::models::Models;
+use super::search_models;
 use crate::exit::{Exit, Refusal};
-use crate::locate;
 use crate::ui::stderr::Verbosity;
 
 /// The reference file is the default.
@@ -34,8 +34,9 @@ pub(super) struct Raw {
     chunk: Chunk,
     search: Search,
     models: Models,
-    local_models: LocalModels,
-    embedding: Embedding,
+    local_models: search_models::LocalFolder,
+    embedding: search_models::Embedding,
+    rerank: search_models::Rerank,
     extraction: Extraction,
 }
 
@@ -93,18 +94,6 @@ impl From<UnitName> for ChunkUnit {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct LocalModels {
-    folder: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Embedding {
-    model: Option<String>,
-}
-
 /// Link convention as the user names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -135,6 +124,8 @@ pub(crate) enum ModeName {
     Auto,
     /// Words only
     Keyword,
+    /// Nearest by meaning (keyword while there are no vectors)
+    Vector,
     /// From the names in the question along the graph
     Graph,
     /// Keyword and vector results fused (keyword alone while there are no vectors)
@@ -148,6 +139,7 @@ impl From<ModeName> for Mode {
         match name {
             ModeName::Auto => Self::Auto,
             ModeName::Keyword => Self::Keyword,
+            ModeName::Vector => Self::Vector,
             ModeName::Graph => Self::Graph,
             ModeName::Hybrid => Self::Hybrid,
             ModeName::Notes => Self::Notes,
@@ -175,8 +167,24 @@ pub(super) fn read_file(path: &Path) -> Result<Raw, Refusal> {
 }
 
 impl Raw {
+    /// The tables of models that a search may ask.
+    pub(super) fn search_models(&self) -> search_models::Raw {
+        search_models::Raw {
+            local: self.local_models.clone(),
+            embedding: self.embedding.clone(),
+            rerank: self.rerank.clone(),
+        }
+    }
+
+    fn set_search_models(&mut self, models: search_models::Raw) {
+        self.local_models = models.local;
+        self.embedding = models.embedding;
+        self.rerank = models.rerank;
+    }
+
     /// `self` with everything that `over` states.
     pub(super) fn overlaid_by(self, over: Self) -> Self {
+        let search_models = self.search_models().overlaid_by(over.search_models());
         Self {
             store: over.store.or(self.store),
             namespace: over.namespace.or(self.namespace),
@@ -199,12 +207,9 @@ impl Raw {
                 limit: over.search.limit.or(self.search.limit),
             },
             models: self.models.overlaid_by(over.models),
-            local_models: LocalModels {
-                folder: over.local_models.folder.or(self.local_models.folder),
-            },
-            embedding: Embedding {
-                model: over.embedding.model.or(self.embedding.model),
-            },
+            local_models: search_models.local,
+            embedding: search_models.embedding,
+            rerank: search_models.rerank,
             extraction: self.extraction.overlaid_by(over.extraction),
         }
     }
@@ -236,7 +241,8 @@ impl Raw {
         config_file: Option<PathBuf>,
         variables: &BTreeMap<String, String>,
     ) -> Result<Settings, Refusal> {
-        const SET: &str = "the example file sets every key but `store` and `local_models.folder`";
+        const SET: &str = "the example file sets every key but `store`";
+        let search_models = self.search_models().check(variables).map_err(bad)?;
         let models = self.models.check(variables).map_err(bad)?;
         let extraction = self.extraction.check(&base).map_err(bad)?;
         let engine = EngineConfig {
@@ -263,12 +269,7 @@ impl Raw {
             search_limit: self.search.limit.expect(SET).get(),
             times: Times::default(),
             models,
-            local_models: malha_providers::local::Models::new(
-                self.local_models
-                    .folder
-                    .unwrap_or_else(locate::models_folder),
-            ),
-            embedding_model: self.embedding.model.expect(SET),
+            search_models,
             extraction,
             json: false,
             verbosity: Verbosity::default(),
@@ -331,8 +332,6 @@ impl Environment {
                 "MALHA_CHUNK_UNIT" => settings.chunk.unit = Some(named(&name, &value)?),
                 "MALHA_SEARCH_MODE" => settings.search.mode = Some(named(&name, &value)?),
                 "MALHA_SEARCH_LIMIT" => settings.search.limit = Some(number(&name, &value)?),
-                "MALHA_LOCAL_MODELS_FOLDER" => settings.local_models.folder = Some(value.into()),
-                "MALHA_EMBEDDING_MODEL" => settings.embedding.model = Some(value),
                 _ if name.starts_with("MALHA_MODELS_") => {
                     let rest = &name["MALHA_MODELS_".len()..];
                     match settings.models.set(rest, &value) {
@@ -347,6 +346,19 @@ impl Environment {
                     match settings.extraction.set(rest, &value) {
                         Some(result) => {
                             result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
+                _ if ["MALHA_LOCAL_MODELS_", "MALHA_EMBEDDING_", "MALHA_RERANK_"]
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix)) =>
+                {
+                    let mut models = settings.search_models();
+                    match models.set(&name["MALHA_".len()..], &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                            settings.set_search_models(models);
                         }
                         None => found.unknown.push(name),
                     }

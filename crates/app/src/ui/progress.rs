@@ -48,6 +48,7 @@ impl Progress for Bar {
             Stage::Relate => "linking",
             Stage::Extract => "asking the model",
             Stage::Snapshot => "packing the graph",
+            Stage::Embed => "embedding",
         });
         self.bar.enable_steady_tick(Duration::from_millis(120));
     }

@@ -88,6 +88,7 @@ impl Engine {
         }
         let store = self.store();
         let lease = store.write_lease("malha forget", self.config.lease_wait)?;
+        self.drop_vector_caches(&store)?;
         let is_swept = store.sweep()?;
         drop(lease);
         report.purge = if is_swept {

@@ -7,9 +7,11 @@ mod context;
 mod conventions;
 mod cypher;
 mod documents;
+mod embedding;
 mod explore;
 mod extract;
 mod forget;
+mod lazy_model;
 mod ledger;
 mod memory;
 mod recall;
@@ -19,12 +21,15 @@ mod times;
 mod transfer;
 
 pub use extract::ExtractionRun;
+pub use lazy_model::{EmbedderSource, ModelSource, RerankerSource};
 pub use times::{parse_moment, parse_times};
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::lazy_model::LazyModel;
 use crate::graph::{Graph, Moment};
+use crate::language_model::{Embedder, Reranker};
 use crate::pipeline::{self, GraphChange, Indexed, Job};
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verification};
@@ -48,6 +53,9 @@ pub struct Engine {
     /// Names for queries, of the generation that they were last asked for.
     names: Arc<Mutex<Option<Arc<cypher::GraphNames>>>>,
     times: Times,
+    embedder: Option<Arc<LazyModel<dyn Embedder>>>,
+    reranker: Option<Arc<LazyModel<dyn Reranker>>>,
+    vectors: Arc<Mutex<Option<embedding::LoadedVectors>>>,
 }
 
 impl Engine {
@@ -82,6 +90,9 @@ impl Engine {
             graph: Arc::new(Mutex::new(None)),
             names: Arc::new(Mutex::new(None)),
             times: Times::default(),
+            embedder: None,
+            reranker: None,
+            vectors: Arc::new(Mutex::new(None)),
         })
     }
 
@@ -213,6 +224,9 @@ impl Engine {
         } else {
             storage::hidden_chunks(connection, namespace, at.valid, at.known)?
         };
+        let vectors = |query: &str| self.vectors_for(&store, query);
+        let reranker = self.reranker.as_deref();
+        let reranker = reranker.map(|model| move || model.get());
         let reader = Reader {
             connection,
             namespace,
@@ -220,6 +234,8 @@ impl Engine {
             languages: storage::known_languages(connection, namespace)?,
             at,
             hidden,
+            vectors: &vectors,
+            reranker: reranker.as_ref().map(|source| source as _),
         };
         question(&reader)
     }

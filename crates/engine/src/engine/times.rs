@@ -24,6 +24,9 @@ impl Engine {
             graph: Arc::clone(&self.graph),
             names: Arc::clone(&self.names),
             times,
+            embedder: self.embedder.clone(),
+            reranker: self.reranker.clone(),
+            vectors: Arc::clone(&self.vectors),
         }
     }
 

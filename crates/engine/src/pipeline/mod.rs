@@ -5,6 +5,7 @@
 //! that takes the flag away; a run that finds the flag finishes that work first.
 
 mod aliases;
+mod embedding;
 pub(crate) mod extract;
 mod links;
 mod names;
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::embedding::{embed, mixed_spaces};
 use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
 use self::scan::{Plan, Removed};
 pub(crate) use self::scan::{count_stale, known_sources};

@@ -11,11 +11,14 @@ mod pack;
 mod passages;
 mod quote;
 mod recipe;
+mod rerank;
 mod search;
 mod turns;
+mod vector;
 mod walk;
 
 pub(crate) use centrality::central_sentences;
 pub(crate) use pack::{Candidates, pack};
 pub(crate) use passages::{CHUNKS, Sentences, score_sentences};
 pub(crate) use search::{RankedGraph, Reader, search};
+pub(crate) use vector::Vectors;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Reader;
 use super::keyword::keyword;
 use super::recipe::LinkExpansion;
+use super::vector::{Vectors, of_documents};
 use crate::Result;
 use crate::graph::{Graph, Moment};
 use crate::text::QueryTerm;
@@ -23,14 +24,21 @@ pub(super) struct Expanded {
     pub cut: bool,
 }
 
+/// How the chunks of neighbours are scored: as the first list was, by likeness where there are vectors.
+pub(super) struct Neighbours<'a> {
+    pub terms: &'a [QueryTerm],
+    pub vectors: Option<&'a Vectors>,
+    /// Only these documents.
+    pub documents: Option<&'a [DocumentId]>,
+}
+
 /// Keeps the best chunk of each of the best notes, adds the best chunk of each note they link to, and orders
 /// all of them by the same score. A neighbour that holds no word of the question comes last, by its first chunk.
 pub(super) fn expand(
     reader: &Reader<'_>,
-    terms: &[QueryTerm],
+    neighbours: &Neighbours<'_>,
     hits: &[(ChunkId, f64)],
     limits: LinkExpansion,
-    documents: Option<&[DocumentId]>,
 ) -> Result<Expanded> {
     let graph = &reader.graph.graph;
     let mut best: Vec<(ChunkId, f64)> = Vec::new();
@@ -55,7 +63,7 @@ pub(super) fn expand(
         &seeds,
         &mut seen,
         limits.neighbors,
-        documents,
+        neighbours.documents,
         reader.at,
     );
     let unscored: Vec<DocumentId> = neighbors
@@ -64,7 +72,16 @@ pub(super) fn expand(
         .map(|&document| graph.documents.id(document))
         .collect();
     if !unscored.is_empty() {
-        for (chunk, score) in keyword(reader, terms, Some(&unscored), 10 * unscored.len())? {
+        let scored = match neighbours.vectors {
+            Some(vectors) => of_documents(reader, vectors, &unscored),
+            None => keyword(
+                reader,
+                neighbours.terms,
+                Some(&unscored),
+                10 * unscored.len(),
+            )?,
+        };
+        for (chunk, score) in scored {
             if let Some(document) = document_of(graph, chunk) {
                 score_of.entry(document).or_insert((chunk, score));
             }

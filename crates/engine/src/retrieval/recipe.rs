@@ -11,10 +11,27 @@ pub(super) struct Recipe {
     pub graph: bool,
     /// Rank turns of conversations by their neighbours and speakers, where they prevail.
     pub turns: bool,
-    /// Ask for vectors, and say so when there are none.
-    pub vectors: bool,
+    /// What stands where nothing better ranks.
+    pub base: Base,
     /// Expand along hand-made links.
     pub links: Option<LinkExpansion>,
+}
+
+/// Which lane, or both, the first list of a search comes from. Without vectors it is the keyword lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    Keyword,
+    Vector,
+    /// Keyword and vector results fused.
+    Fused,
+    /// The same where the store has vectors; nobody asked for them where it has none.
+    FusedWhereStored,
+}
+
+impl Base {
+    pub(super) fn asks_vectors(self) -> bool {
+        self != Self::Keyword
+    }
 }
 
 /// One hop along outgoing links from the best notes.
@@ -38,7 +55,7 @@ impl Recipe {
             keyword_limit: limit.max(KEYWORD_POOL),
             graph: false,
             turns: false,
-            vectors: false,
+            base: Base::Keyword,
             links: None,
         };
         match mode {
@@ -46,20 +63,25 @@ impl Recipe {
             Mode::Auto => Self {
                 graph: true,
                 turns: true,
+                base: Base::FusedWhereStored,
                 ..plain
             },
             Mode::Graph => Self {
                 graph: true,
                 ..plain
             },
+            Mode::Vector => Self {
+                base: Base::Vector,
+                ..plain
+            },
             Mode::Hybrid => Self {
-                vectors: true,
+                base: Base::Fused,
                 ..plain
             },
             // "Graph RAG, no graph database needed": 60 notes, 15 seeds, 40 neighbours.
             Mode::Notes => Self {
                 keyword_limit: 600,
-                vectors: true,
+                base: Base::Vector,
                 links: Some(LinkExpansion {
                     notes: 60,
                     seeds: 15,

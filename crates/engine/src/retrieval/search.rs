@@ -8,9 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::assemble::{Found, assemble};
 use super::graph::{GraphIndex, GraphRanking, GraphRecipe, rank};
 use super::keyword::keyword;
-use super::notes::expand;
-use super::recipe::{LinkExpansion, Recipe};
+use super::notes::{Neighbours, expand};
+use super::recipe::{Base, LinkExpansion, Recipe};
+use super::rerank::{Reranked, RerankerSource, rerank};
 use super::turns::{POOL, Turns};
+use super::vector::{Vectors, fuse, mark, nearest};
 use crate::Result;
 use crate::graph::vocabulary::find_names;
 use crate::graph::{AliasTable, Graph, Moment};
@@ -87,6 +89,10 @@ pub(crate) struct Reader<'a> {
     pub at: Moment,
     /// Passages that this time does not have.
     pub hidden: Hidden,
+    /// Vectors near a question, asked for by recipes that use them.
+    pub vectors: &'a dyn Fn(&str) -> Vectors,
+    /// What has the last word on the order of results, if anything has.
+    pub reranker: Option<RerankerSource<'a>>,
 }
 
 /// Runs a search. Lanes that have nothing to work with are recorded; they never empty or fail the search.
@@ -104,23 +110,36 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
 
     let hits = keyword(reader, &terms, documents, recipe.keyword_limit)?;
     outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
-    if recipe.vectors {
-        outcome.record(
-            Lane::Vector,
-            LaneStatus::Skipped,
-            0,
-            "no vectors in this store",
-        );
-    }
+    let vectors = recipe
+        .base
+        .asks_vectors()
+        .then(|| (reader.vectors)(&request.query));
+    let vectors = vectors.as_ref().filter(|vectors| {
+        recipe.base != Base::FusedWhereStored || !matches!(vectors, Vectors::NoneStored)
+    });
+    let near = match vectors {
+        Some(vectors) => {
+            let near = nearest(reader, vectors, documents, recipe.keyword_limit);
+            outcome.vector_lane(near)
+        }
+        None => Vec::new(),
+    };
     let keyword_rank: FxHashMap<ChunkId, usize> = hits
         .iter()
         .enumerate()
         .map(|(position, &(chunk, _))| (chunk, position + 1))
         .collect();
-    let mut found: Vec<Found> = hits
-        .iter()
-        .map(|&(chunk, score)| Found::new(chunk, score))
-        .collect();
+    let plain = |hits: &[(ChunkId, f64)]| -> Vec<Found> {
+        hits.iter()
+            .map(|&(chunk, score)| Found::new(chunk, score))
+            .collect()
+    };
+    let mut found = match recipe.base {
+        _ if near.is_empty() => plain(&hits),
+        Base::Keyword => plain(&hits),
+        Base::Vector => plain(&near),
+        Base::Fused | Base::FusedWhereStored => fuse(&hits, &near),
+    };
     if recipe.turns
         && let Some(shared) = turns_lane(reader, request, &terms, &hits, &mut outcome)?
     {
@@ -129,8 +148,23 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         found = graph_lane(reader, request, &hits, found, &mut outcome)?;
     }
     if let Some(limits) = recipe.links {
-        found = links_lane(reader, &terms, &hits, limits, documents, &mut outcome)?;
+        let first = if near.is_empty() { &hits } else { &near };
+        let by_likeness = vectors.filter(|_| !near.is_empty());
+        let context = Neighbours {
+            terms: &terms,
+            vectors: by_likeness,
+            documents,
+        };
+        found = links_lane(reader, &context, first, limits, &mut outcome)?;
     }
+    if let Some(reranker) = reader.reranker {
+        let reranked = rerank(reader, reranker, &request.query, request.limit, &mut found)?;
+        outcome.rerank_lane(reranked);
+    } else if recipe.links.is_some() {
+        let reason = "no reranker configured";
+        outcome.record(Lane::Rerank, LaneStatus::Skipped, 0, reason);
+    }
+    mark(&mut found, &near);
     for found in &mut found {
         if let Some(&rank) = keyword_rank.get(&found.chunk) {
             found.lanes.insert(0, (Lane::Keyword, rank));
@@ -325,25 +359,18 @@ fn graph_found(reader: &Reader<'_>, ranking: &GraphRanking, shown: usize) -> Res
 /// Adds the notes that the best notes link to.
 fn links_lane(
     reader: &Reader<'_>,
-    terms: &[QueryTerm],
+    neighbours: &Neighbours<'_>,
     hits: &[(ChunkId, f64)],
     limits: LinkExpansion,
-    documents: Option<&[DocumentId]>,
     outcome: &mut Outcome,
 ) -> Result<Vec<Found>> {
-    let expanded = expand(reader, terms, hits, limits, documents)?;
+    let expanded = expand(reader, neighbours, hits, limits)?;
     let (status, reason) = if expanded.cut {
         (LaneStatus::Cut, "stopped at the neighbour limit")
     } else {
         (LaneStatus::Ran, "")
     };
     outcome.record(Lane::Links, status, expanded.added, reason);
-    outcome.record(
-        Lane::Rerank,
-        LaneStatus::Skipped,
-        0,
-        "no reranker configured",
-    );
     Ok(expanded
         .hits
         .iter()
@@ -359,6 +386,32 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// Records whether the reranker really ran.
+    fn rerank_lane(&mut self, reranked: Reranked) {
+        match reranked {
+            Ok(0) => self.record(Lane::Rerank, LaneStatus::Skipped, 0, "nothing to order"),
+            Ok(count) => self.record(Lane::Rerank, LaneStatus::Ran, count, ""),
+            Err(reason) => self.record(Lane::Rerank, LaneStatus::Failed, 0, &reason),
+        }
+    }
+
+    /// Records the vector lane; its hits, or none.
+    fn vector_lane(
+        &mut self,
+        near: Result<Vec<(ChunkId, f64)>, (LaneStatus, String)>,
+    ) -> Vec<(ChunkId, f64)> {
+        match near {
+            Ok(hits) => {
+                self.record(Lane::Vector, LaneStatus::Ran, hits.len(), "");
+                hits
+            }
+            Err((status, reason)) => {
+                self.record(Lane::Vector, status, 0, &reason);
+                Vec::new()
+            }
+        }
+    }
+
     fn record(&mut self, lane: Lane, status: LaneStatus, candidates: usize, reason: &str) {
         self.record.push(LaneRecord {
             lane,

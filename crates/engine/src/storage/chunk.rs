@@ -107,7 +107,7 @@ pub(crate) fn retire_chunk(connection: &Connection, id: ChunkId, now: Timestamp)
     connection
         .prepare_cached("DELETE FROM mention WHERE chunk = ?1")?
         .execute([id.0])?;
-    Ok(())
+    super::embedding::delete_vectors(connection, id)
 }
 
 /// Text and language of one chunk.

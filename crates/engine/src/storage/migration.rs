@@ -19,6 +19,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0005_extraction.sql"),
     include_str!("migrations/0006_ledger.sql"),
     include_str!("migrations/0007_community.sql"),
+    include_str!("migrations/0008_embedding_spaces.sql"),
 ];
 
 /// The format that this version writes and reads.

@@ -10,6 +10,7 @@ mod community;
 mod condition;
 mod digest;
 mod document;
+mod embedding;
 mod entity;
 mod episode;
 mod extracted;
@@ -57,6 +58,11 @@ pub use verify::{Verification, Violation};
 pub(crate) use chunk::*;
 pub(crate) use community::*;
 pub(crate) use document::*;
+pub(crate) use embedding::{
+    PassageRow, SpaceState, StoredSpace, activate_space, count_vectors, count_without_vector,
+    delete_space, for_each_vector, insert_failure, insert_space, insert_vectors,
+    passages_without_vector, space,
+};
 pub(crate) use entity::*;
 pub(crate) use episode::*;
 pub(crate) use extracted::*;

@@ -221,6 +221,8 @@ const QUOTES: &[&str] = &[
              WHERE 'memory/' || p.value IN
                  (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))
          OR id IN (SELECT operation FROM operation_fact WHERE relation IN (SELECT id FROM temp.doomed_relation)))",
+    // Caches of the vectors hold those of the forgotten passages.
+    "UPDATE embedding_space SET generation = generation + 1 WHERE namespace = ?1",
     "DELETE FROM issue WHERE (source, path) IN
          (SELECT source, path FROM document WHERE namespace = ?1 AND id IN (SELECT id FROM temp.doomed_document))",
     "DELETE FROM file WHERE (source, path) IN

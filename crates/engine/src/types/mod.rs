@@ -31,6 +31,7 @@ mod cypher;
 mod cypher_error;
 mod document;
 mod document_view;
+mod embedding;
 mod entity;
 mod extract;
 mod forget;
@@ -66,6 +67,7 @@ pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
 };
 pub use document_view::DocumentView;
+pub use embedding::{EmbedReport, EmbeddingState};
 pub use entity::{Entity, EntityKind};
 pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
 pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};

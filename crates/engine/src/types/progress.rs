@@ -7,6 +7,7 @@ pub enum Stage {
     Relate,
     Extract,
     Snapshot,
+    Embed,
 }
 
 /// Told how a run goes on; may ask it to stop.

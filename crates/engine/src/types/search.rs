@@ -12,6 +12,8 @@ pub enum Mode {
     #[default]
     Auto,
     Keyword,
+    /// Nearest by meaning; keyword where there are no vectors.
+    Vector,
     Graph,
     /// Keyword and vector results fused.
     Hybrid,
@@ -146,6 +148,6 @@ pub struct SearchResponse {
     pub notes: Vec<String>,
 }
 
-text_names!(Mode { Auto => "auto", Keyword => "keyword", Graph => "graph", Hybrid => "hybrid", Notes => "notes" });
+text_names!(Mode { Auto => "auto", Keyword => "keyword", Vector => "vector", Graph => "graph", Hybrid => "hybrid", Notes => "notes" });
 
 text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Turns => "turns", Rerank => "rerank" });

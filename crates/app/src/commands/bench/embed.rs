@@ -53,9 +53,14 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Figures> {
         None => made_up(),
     };
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let name = args.model.as_ref().unwrap_or(&settings.embedding_model);
+    let configured = settings.search_models.local_embedding_model();
+    let name = args
+        .model
+        .as_deref()
+        .or(configured)
+        .context("the configured model is not a local one; name one with --model")?;
     let start = Instant::now();
-    let embedder = LocalEmbedder::open(&settings.local_models.find(name)?)?;
+    let embedder = LocalEmbedder::open(&settings.search_models.local.find(name)?)?;
     let load_s = start.elapsed().as_secs_f64();
     let role = if args.as_queries {
         TextRole::Query

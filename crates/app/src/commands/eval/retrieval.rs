@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use malha_engine::language_model::Embedder;
 use malha_engine::types::Mode;
 use malha_evaluation::{
-    BrokenRow, Comparison, Exclusion, Metrics, ModeRun, PassageFields, Question, QuestionFields,
-    QuestionSet, RunLog, read_ids, read_passages, read_questions, restrict, run_modes,
-    write_predictions,
+    BrokenRow, CachedEmbedder, Comparison, Exclusion, Metrics, ModeRun, PassageFields, Question,
+    QuestionFields, QuestionSet, RunLog, read_ids, read_passages, read_questions, restrict,
+    run_modes, write_predictions,
 };
 use serde_json::{Map, Value, json};
 
@@ -61,6 +63,12 @@ pub(crate) struct Args {
     /// Show the questions of each value of this field apart
     #[arg(long, value_name = "FIELD")]
     by: Option<String>,
+    /// Give the passages vectors of the configured model (`configured`), or none
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
+    embedder: EmbedderName,
+    /// Keep the vectors in this file, for the next run
+    #[arg(long, value_name = "FILE")]
+    vector_cache: Option<PathBuf>,
     /// Write the first mode's ranking here, and that of a further mode M beside it as NAME.M.jsonl
     #[arg(long, value_name = "PRED.jsonl")]
     out: Option<PathBuf>,
@@ -76,7 +84,28 @@ impl CutOffs {
     }
 }
 
+/// Where the vectors of an evaluation come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum EmbedderName {
+    #[default]
+    None,
+    /// The model of `[embedding]`
+    #[value(alias = "local")]
+    Configured,
+}
+
 impl Args {
+    fn embedder(&self, settings: &Settings) -> malha_evaluation::Result<Option<Arc<dyn Embedder>>> {
+        if self.embedder == EmbedderName::None {
+            return Ok(None);
+        }
+        let model = settings.search_models.embedder()().map_err(malha_engine::Error::from)?;
+        Ok(Some(match &self.vector_cache {
+            Some(path) => Arc::new(CachedEmbedder::open(model, path)?),
+            None => model,
+        }))
+    }
+
     /// Makes relative paths start at `folder`.
     pub(super) fn below(&mut self, folder: &Path) {
         let paths = self.corpus.iter_mut().chain([&mut self.queries]);
@@ -128,6 +157,7 @@ pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Re
         &modes,
         metrics.depth(),
         &settings.engine,
+        args.embedder(settings)?.as_ref(),
     )?;
     if let Some(path) = &args.out {
         write_runs(path, questions, &runs)?;

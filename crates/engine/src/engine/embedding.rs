@@ -1,0 +1,214 @@
+//! Vectors: made, replaced, and brought to a search.
+
+use std::sync::Arc;
+
+use super::lazy_model::{EmbedderSource, LazyModel};
+use super::{Engine, lock};
+use crate::language_model::TextRole;
+use crate::pipeline::{self, Job};
+use crate::retrieval::Vectors;
+use crate::storage::{self, SpaceState, Store, StoredSpace};
+use crate::types::{EmbedReport, EmbeddingState, LaneStatus, Progress};
+use crate::vectors::{VectorFile, VectorIndex};
+use crate::{Error, Result};
+
+/// The vectors of a space at one of its generations.
+pub(super) struct LoadedVectors {
+    space: i64,
+    generation: u64,
+    index: Arc<VectorIndex>,
+    /// The last question: one command may search for it several times.
+    question: Option<(String, Vec<f32>)>,
+}
+
+impl Engine {
+    /// The same engine with a model for vectors.
+    #[must_use]
+    pub fn with_embedder(mut self, source: EmbedderSource) -> Self {
+        self.embedder = Some(Arc::new(LazyModel::new(source)));
+        self.vectors = Arc::default();
+        self
+    }
+
+    /// Gives a vector to every current chunk that has none. What is done is kept when the run is stopped, and the
+    /// next one goes on from there. The writer lease is held only while a batch is stored.
+    ///
+    /// # Errors
+    /// No model; a model other than the one of the store's vectors ([`Error::Usage`], naming both); a model that
+    /// answers nothing at all. Single texts that a model fails on are in the report.
+    pub fn embed(&self, progress: &dyn Progress) -> Result<EmbedReport> {
+        self.run_embedding(progress, false)
+    }
+
+    /// Replaces the vectors of another model: the new ones are made beside the old, which are searched until all
+    /// are there.
+    ///
+    /// # Errors
+    /// As [`Engine::embed`], except that another model is welcome.
+    pub fn reembed(&self, progress: &dyn Progress) -> Result<EmbedReport> {
+        self.run_embedding(progress, true)
+    }
+
+    fn run_embedding(&self, progress: &dyn Progress, replace: bool) -> Result<EmbedReport> {
+        let embedder = self
+            .embedder
+            .as_ref()
+            .ok_or_else(|| Error::Usage("no embedding model is configured".to_owned()))?;
+        let store = self.store();
+        let job = Job {
+            store: &store,
+            config: &self.config,
+            namespace: &self.namespace,
+            clock: &*self.clock,
+            progress,
+        };
+        let old = self.active_space(&store)?;
+        let report = pipeline::embed(&job, embedder.get()?, replace)?;
+        if let Some(space) = self.active_space(&store)? {
+            self.vector_index(&store, &space)?;
+            // A cache that cannot be deleted only takes space.
+            if let (Some(old), Some(path)) = (old, store.path())
+                && old.id != space.id
+            {
+                let _ = VectorFile::beside(path, old.id).remove();
+            }
+        }
+        Ok(report)
+    }
+
+    /// The vectors of the store; `None` when there are none.
+    pub fn embedding_state(&self) -> Result<Option<EmbeddingState>> {
+        let store = self.store();
+        let Some(namespace) = store.namespace(&self.namespace)? else {
+            return Ok(None);
+        };
+        let connection = store.connection();
+        let Some(active) = storage::space(connection, namespace.0, SpaceState::Active)? else {
+            return Ok(None);
+        };
+        let (vectors, failed) = storage::count_vectors(connection, active.id)?;
+        let building = storage::space(connection, namespace.0, SpaceState::Building)?;
+        let building = building
+            .map(|space| {
+                let missing = storage::count_without_vector(connection, namespace.0, space.id)?;
+                Ok::<_, Error>((space.space.model, missing))
+            })
+            .transpose()?;
+        Ok(Some(EmbeddingState {
+            missing: storage::count_without_vector(connection, namespace.0, active.id)?,
+            space: active.space,
+            vectors,
+            failed,
+            building,
+        }))
+    }
+
+    /// What the vector lane of a search works with. Whatever is wrong is a reason, never an error of the search.
+    pub(super) fn vectors_for(&self, store: &Store, query: &str) -> Vectors {
+        let skipped = |reason: &str| Vectors::Absent(LaneStatus::Skipped, reason.to_owned());
+        let failed = |reason: String| Vectors::Absent(LaneStatus::Failed, reason);
+        let space = match self.active_space(store) {
+            Ok(Some(space)) => space,
+            Ok(None) => return Vectors::NoneStored,
+            Err(error) => return failed(error.to_string()),
+        };
+        let Some(embedder) = &self.embedder else {
+            return skipped("no embedding model is configured");
+        };
+        let embedder = match embedder.get() {
+            Ok(embedder) => embedder,
+            Err(error) => return failed(error.to_string()),
+        };
+        if *embedder.space() != space.space {
+            return failed(pipeline::mixed_spaces(&space.space, embedder.space()).to_string());
+        }
+        let index = match self.vector_index(store, &space) {
+            Ok(index) => index,
+            Err(error) => return failed(error.to_string()),
+        };
+        if let Some(question) = self.last_question(query) {
+            return Vectors::Ready { index, question };
+        }
+        let question = match embedder.embed(&[query], TextRole::Query) {
+            Ok(mut vectors) => vectors.pop().unwrap_or_default(),
+            Err(error) => return failed(error.to_string()),
+        };
+        if question.len() != space.space.dimensions || !question.iter().all(|v| v.is_finite()) {
+            return failed("the model gave no usable vector for the question".to_owned());
+        }
+        if let Some(loaded) = lock(&self.vectors).as_mut() {
+            loaded.question = Some((query.to_owned(), question.clone()));
+        }
+        Vectors::Ready { index, question }
+    }
+
+    fn last_question(&self, query: &str) -> Option<Vec<f32>> {
+        let slot = lock(&self.vectors);
+        let (asked, vector) = slot.as_ref()?.question.as_ref()?;
+        (asked == query).then(|| vector.clone())
+    }
+
+    /// Deletes the caches beside the store; the next search makes them anew.
+    pub(super) fn drop_vector_caches(&self, store: &Store) -> Result<()> {
+        *lock(&self.vectors) = None;
+        let (Some(namespace), Some(path)) = (store.namespace(&self.namespace)?, store.path())
+        else {
+            return Ok(());
+        };
+        for state in [SpaceState::Active, SpaceState::Building] {
+            if let Some(space) = storage::space(store.connection(), namespace.0, state)? {
+                let file = VectorFile::beside(path, space.id);
+                file.remove().map_err(|source| Error::Io {
+                    path: path.to_owned(),
+                    source,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn active_space(&self, store: &Store) -> Result<Option<StoredSpace>> {
+        match store.namespace(&self.namespace)? {
+            Some(namespace) => storage::space(store.connection(), namespace.0, SpaceState::Active),
+            None => Ok(None),
+        }
+    }
+
+    /// The space's vectors: those in memory, the cache file, or read from the store.
+    fn vector_index(&self, store: &Store, space: &StoredSpace) -> Result<Arc<VectorIndex>> {
+        let mut slot = lock(&self.vectors);
+        if let Some(loaded) = slot.as_ref()
+            && (loaded.space, loaded.generation) == (space.id, space.generation)
+        {
+            return Ok(Arc::clone(&loaded.index));
+        }
+        let dimensions = space.space.dimensions;
+        let file = store.path().map(|path| VectorFile::beside(path, space.id));
+        let cached = file
+            .as_ref()
+            .and_then(|file| file.load(space.generation, dimensions).ok());
+        let index = if let Some(index) = cached {
+            index
+        } else {
+            let mut rows = Vec::new();
+            storage::for_each_vector(store.connection(), space.id, |chunk, vector| {
+                rows.push((chunk, vector));
+            })?;
+            let index = VectorIndex::new(dimensions, rows);
+            if let Some(file) = file.filter(|_| !store.is_read_only())
+                && let Err(error) = file.save(&index, space.generation)
+            {
+                tracing::warn!(%error, "the vector cache could not be written");
+            }
+            index
+        };
+        let index = Arc::new(index);
+        *slot = Some(LoadedVectors {
+            space: space.id,
+            generation: space.generation,
+            index: Arc::clone(&index),
+            question: None,
+        });
+        Ok(index)
+    }
+}

@@ -1,0 +1,383 @@
+//! Embedding a store and searching by vectors, with models that fail in every way a model can.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use malha_engine::language_model::{
+    Embedder, EmbeddingSpace, ModelError, ModelErrorKind, Reranker, TextRole,
+};
+use malha_engine::types::{Lane, LaneStatus, Mode, SearchRequest, SearchResponse};
+use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
+
+/// Counts each word's letters into a vector; words of one meaning share a spelling here.
+struct Stub {
+    space: EmbeddingSpace,
+    trouble: Trouble,
+    calls: AtomicUsize,
+    texts: AtomicUsize,
+}
+
+/// What goes wrong with texts that hold the word "poison".
+#[derive(Clone, Copy)]
+enum Trouble {
+    None,
+    Error,
+    NotNumbers,
+    Zero,
+    Short,
+    FewerVectors,
+    /// Every call fails.
+    Down,
+}
+
+impl Stub {
+    fn new(model: &str, dimensions: usize, trouble: Trouble) -> Arc<Self> {
+        Arc::new(Self {
+            space: EmbeddingSpace {
+                model: model.to_owned(),
+                dimensions,
+                query_prefix: "query: ".to_owned(),
+                passage_prefix: "passage: ".to_owned(),
+                pooling: "mean".to_owned(),
+                is_normalized: false,
+            },
+            trouble,
+            calls: AtomicUsize::new(0),
+            texts: AtomicUsize::new(0),
+        })
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.001; self.space.dimensions];
+        for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
+            let word = match word {
+                "" => continue,
+                "farol" => "lighthouse",
+                other => other,
+            };
+            let hash = word
+                .bytes()
+                .fold(7_usize, |hash, byte| hash * 31 % 65_521 + usize::from(byte));
+            vector[hash % self.space.dimensions] += 1.0;
+        }
+        vector
+    }
+
+    fn error(&self, kind: ModelErrorKind) -> ModelError {
+        ModelError {
+            kind,
+            model: self.space.model.clone(),
+            message: "HTTP 500".to_owned(),
+        }
+    }
+}
+
+impl Embedder for Stub {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+        let poisoned = |text: &str| text.contains("poison");
+        let mut vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text)).collect();
+        let bad = texts.iter().position(|text| poisoned(text));
+        match (self.trouble, bad) {
+            (Trouble::Down, _) => {
+                return Err(self.error(ModelErrorKind::Transient { retry_after: None }));
+            }
+            (Trouble::None, _) | (_, None) => {}
+            (Trouble::Error, Some(_)) => return Err(self.error(ModelErrorKind::Permanent)),
+            (Trouble::NotNumbers, Some(n)) => vectors[n][0] = f32::NAN,
+            (Trouble::Zero, Some(n)) => vectors[n].fill(0.0),
+            (Trouble::Short, Some(n)) => vectors[n].truncate(3),
+            (Trouble::FewerVectors, Some(n)) => {
+                vectors.remove(n);
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+fn with(engine: Engine, stub: &Arc<Stub>) -> Engine {
+    let stub = Arc::clone(stub);
+    engine.with_embedder(Box::new(move || Ok(stub.clone())))
+}
+
+fn documents(texts: &[&str]) -> Vec<DocumentInput> {
+    (0..)
+        .zip(texts)
+        .map(|(n, text)| DocumentInput {
+            uri: format!("{n}.md"),
+            text: (*text).to_owned(),
+            title: String::new(),
+        })
+        .collect()
+}
+
+fn sixteen() -> Vec<DocumentInput> {
+    let texts: Vec<String> = (0..16)
+        .map(|n| match n {
+            9 => "a harmless note about poison ivy".to_owned(),
+            _ => format!("note number{n} about harbour{n}"),
+        })
+        .collect();
+    documents(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn search(engine: &Engine, mode: Mode, query: &str) -> SearchResponse {
+    engine
+        .search(&SearchRequest {
+            mode,
+            ..SearchRequest::new(query)
+        })
+        .unwrap()
+}
+
+fn uris(response: &SearchResponse) -> Vec<&str> {
+    response
+        .results
+        .iter()
+        .map(|hit| hit.uri.as_str())
+        .collect()
+}
+
+fn vector_lane(response: &SearchResponse) -> (LaneStatus, &str) {
+    let record = response
+        .record
+        .iter()
+        .find(|record| record.lane == Lane::Vector)
+        .unwrap();
+    (record.status, &record.reason)
+}
+
+fn memory() -> Engine {
+    Engine::in_memory(EngineConfig::default()).unwrap()
+}
+
+#[test]
+fn one_bad_text_never_costs_the_others() {
+    for (trouble, reason) in [
+        (Trouble::Error, "HTTP 500"),
+        (Trouble::NotNumbers, "no numbers"),
+        (Trouble::Zero, "zero"),
+        (Trouble::Short, "3 dimensions"),
+        (Trouble::FewerVectors, "0 vectors came back for 1 texts"),
+    ] {
+        let stub = Stub::new("stub", 64, trouble);
+        let engine = with(memory(), &stub);
+        engine.index_documents("", &sixteen(), &()).unwrap();
+        let report = engine.embed(&()).unwrap();
+        assert_eq!((report.embedded, report.missing), (15, 1), "{reason}");
+        assert_eq!(report.failed.len(), 1);
+        assert_eq!(report.failed[0].uri, "9.md");
+        assert!(
+            report.failed[0].reason.contains(reason),
+            "{:?}",
+            report.failed
+        );
+        let state = engine.embedding_state().unwrap().unwrap();
+        assert_eq!((state.vectors, state.missing, state.failed), (15, 1, 1));
+        // It stays findable by its words, and no score is anything but a number.
+        for mode in [Mode::Keyword, Mode::Hybrid, Mode::Auto, Mode::Notes] {
+            let response = search(&engine, mode, "ivy");
+            assert!(response.results.iter().all(|hit| hit.score.is_finite()));
+            if mode != Mode::Notes {
+                assert!(uris(&response).contains(&"9.md"), "{mode:?}");
+            }
+        }
+        // A model that has recovered is asked for this one text only.
+        let recovered = Stub::new("stub", 64, Trouble::None);
+        let engine = with(engine, &recovered);
+        let report = engine.embed(&()).unwrap();
+        assert_eq!((report.embedded, report.missing), (1, 0));
+        assert_eq!(recovered.texts.load(Ordering::Relaxed), 1);
+        assert_eq!(engine.embedding_state().unwrap().unwrap().failed, 0);
+    }
+}
+
+#[test]
+fn a_model_that_is_down_ends_the_run_and_blames_no_text() {
+    let stub = Stub::new("stub", 64, Trouble::Down);
+    let engine = with(memory(), &stub);
+    engine.index_documents("", &sixteen(), &()).unwrap();
+    assert!(matches!(engine.embed(&()), Err(Error::Model(_))));
+    assert!(stub.calls.load(Ordering::Relaxed) <= 3);
+    assert_eq!(engine.embedding_state().unwrap().unwrap().failed, 0);
+    // With vectors there but the model away, a search is the keyword search, and says why.
+    let engine = with(engine, &Stub::new("stub", 64, Trouble::None));
+    engine.embed(&()).unwrap();
+    let engine = with(engine, &stub);
+    let response = search(&engine, Mode::Hybrid, "harbour3");
+    let plain = search(&engine, Mode::Keyword, "harbour3");
+    assert_eq!(response.results, plain.results);
+    assert_eq!(
+        vector_lane(&response),
+        (LaneStatus::Failed, "stub: HTTP 500")
+    );
+}
+
+#[test]
+fn another_dimension_is_refused_before_any_call_and_named() {
+    let engine = with(memory(), &Stub::new("first", 64, Trouble::None));
+    engine.index_documents("", &sixteen(), &()).unwrap();
+    engine.embed(&()).unwrap();
+    let second = Stub::new("second", 96, Trouble::None);
+    let engine = with(engine, &second);
+    let refusal = engine.embed(&()).unwrap_err().to_string();
+    for part in ["first", "64", "second", "96", "malha reembed"] {
+        assert!(refusal.contains(part), "{refusal}");
+    }
+    let response = search(&engine, Mode::Vector, "harbour3");
+    assert_eq!(uris(&response), ["3.md"]);
+    let (status, reason) = vector_lane(&response);
+    assert_eq!(status, LaneStatus::Failed);
+    assert!(reason.contains("malha reembed"), "{reason}");
+    assert_eq!(second.calls.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn the_new_space_stands_beside_the_old_one_until_it_is_complete() {
+    let first = Stub::new("first", 64, Trouble::None);
+    let engine = with(memory(), &first);
+    engine.index_documents("", &sixteen(), &()).unwrap();
+    engine.embed(&()).unwrap();
+    let down = with(engine, &Stub::new("second", 96, Trouble::Down));
+    assert!(down.reembed(&()).is_err());
+    let state = down.embedding_state().unwrap().unwrap();
+    assert_eq!((state.space.model.as_str(), state.vectors), ("first", 16));
+    assert_eq!(state.building, Some(("second".to_owned(), 16)));
+    let engine = with(down, &first);
+    assert_eq!(
+        vector_lane(&search(&engine, Mode::Vector, "harbour3")).0,
+        LaneStatus::Ran
+    );
+
+    let engine = with(engine, &Stub::new("second", 96, Trouble::None));
+    let report = engine.reembed(&()).unwrap();
+    assert!(report.switched && report.embedded == 16);
+    let state = engine.embedding_state().unwrap().unwrap();
+    assert_eq!((state.space.model.as_str(), state.vectors), ("second", 16));
+    assert_eq!(state.building, None);
+    assert_eq!(uris(&search(&engine, Mode::Vector, "harbour3"))[0], "3.md");
+}
+
+#[test]
+fn vectors_find_what_shares_no_word_and_forget_what_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let stub = Stub::new("stub", 128, Trouble::None);
+    let open = |path: &Path| {
+        with(
+            Engine::create(path, EngineConfig::default()).unwrap(),
+            &stub,
+        )
+    };
+    let engine = open(&path);
+    let notes = documents(&["lighthouse keeper", "apple orchard", "stone bridge"]);
+    engine.index_documents("", &notes, &()).unwrap();
+    assert_eq!(
+        vector_lane(&search(&engine, Mode::Vector, "farol")).0,
+        LaneStatus::Skipped
+    );
+    engine.embed(&()).unwrap();
+    assert_eq!(uris(&search(&engine, Mode::Keyword, "farol")), [""; 0]);
+    for mode in [Mode::Vector, Mode::Hybrid, Mode::Notes] {
+        assert_eq!(uris(&search(&engine, mode, "farol"))[0], "0.md", "{mode:?}");
+    }
+    // Filters apply inside the search.
+    let bridge = search(&engine, Mode::Keyword, "bridge").results[0].document;
+    let response = engine
+        .search(&SearchRequest {
+            mode: Mode::Vector,
+            documents: Some(vec![bridge]),
+            ..SearchRequest::new("farol")
+        })
+        .unwrap();
+    assert_eq!(uris(&response), ["2.md"]);
+    // Another process reads the cache file; what is deleted is gone at once, without new vectors.
+    drop(engine);
+    let engine = open(&path);
+    assert_eq!(uris(&search(&engine, Mode::Vector, "farol"))[0], "0.md");
+    engine.index_documents("", &notes[1..], &()).unwrap();
+    assert!(!uris(&search(&engine, Mode::Vector, "farol")).contains(&"0.md"));
+    // A damaged cache is built anew.
+    std::fs::write(path.with_extension("1.vectors"), "damaged").unwrap();
+    drop(engine);
+    let engine = open(&path);
+    let response = search(&engine, Mode::Vector, "stone");
+    assert_eq!(uris(&response)[0], "2.md");
+    assert_eq!(vector_lane(&response).0, LaneStatus::Ran);
+    // What is embedded stays embedded.
+    let before = stub.texts.load(Ordering::Relaxed);
+    assert_eq!(engine.embed(&()).unwrap().embedded, 0);
+    assert_eq!(stub.texts.load(Ordering::Relaxed), before);
+}
+
+/// Prefers short passages, or answers with these scores, or not at all.
+struct Judge(Option<Vec<f32>>, bool);
+
+impl Reranker for Judge {
+    fn name(&self) -> &'static str {
+        "judge"
+    }
+
+    fn rerank(&self, _: &str, passages: &[&str]) -> Result<Vec<f32>, ModelError> {
+        if self.1 {
+            return Err(ModelError {
+                kind: ModelErrorKind::Transient { retry_after: None },
+                model: "judge".to_owned(),
+                message: "HTTP 503".to_owned(),
+            });
+        }
+        let by_length = || passages.iter().map(|text| -(text.len() as f32)).collect();
+        Ok(self.0.clone().unwrap_or_else(by_length))
+    }
+}
+
+#[test]
+fn a_reranker_has_the_last_word_and_a_broken_one_none() {
+    let texts = [
+        "bridge bridge bridge of the long old stone town",
+        "a bridge",
+        "bridge bridge by the river",
+    ];
+    let plain = memory();
+    plain.index_documents("", &documents(&texts), &()).unwrap();
+    let before = search(&plain, Mode::Keyword, "bridge");
+    assert!(
+        before
+            .record
+            .iter()
+            .all(|record| record.lane != Lane::Rerank)
+    );
+    let judged = |engine: Engine, judge: fn() -> Judge| {
+        engine.with_reranker(Box::new(move || Ok(Arc::new(judge()))))
+    };
+    let rerank_lane = |response: &SearchResponse| {
+        let mut records = response.record.iter();
+        let record = records.find(|record| record.lane == Lane::Rerank).unwrap();
+        (record.status, record.candidates, record.reason.clone())
+    };
+    let engine = judged(plain, || Judge(None, false));
+    let response = search(&engine, Mode::Keyword, "bridge");
+    assert_eq!(uris(&response), ["1.md", "2.md", "0.md"]);
+    assert_eq!(rerank_lane(&response), (LaneStatus::Ran, 3, String::new()));
+    let nothing = search(&engine, Mode::Keyword, "zeppelin");
+    assert_eq!(rerank_lane(&nothing).0, LaneStatus::Skipped);
+    let engine = judged(engine, || Judge(None, true));
+    let response = search(&engine, Mode::Keyword, "bridge");
+    assert_eq!(response.results, before.results);
+    assert_eq!(rerank_lane(&response).2, "judge: HTTP 503");
+    for scores in [
+        || Judge(Some(vec![f32::NAN; 3]), false),
+        || Judge(Some(vec![1.0]), false),
+    ] {
+        let engine = judged(engine.at(malha_engine::types::Times::default()), scores);
+        let response = search(&engine, Mode::Keyword, "bridge");
+        assert_eq!(response.results, before.results);
+        assert_eq!(rerank_lane(&response).0, LaneStatus::Failed);
+    }
+}
