@@ -1,5 +1,6 @@
 //! Settings: raw ones as written in `malha.toml`, the environment and flags become checked ones, once.
 
+mod answers;
 mod extraction;
 mod models;
 mod raw;
@@ -16,6 +17,7 @@ use crate::exit::{Exit, Refusal};
 use crate::locate;
 use crate::ui::stderr::{self, Verbosity};
 
+pub(crate) use answers::AnswerFiles;
 pub(crate) use extraction::{ExtractionFiles, read_schema};
 pub(crate) use models::{Task, TaskModels};
 pub(crate) use raw::{ConventionName, ModeName, check_chunking};
@@ -48,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) search_models: SearchModels,
     /// What may be extracted, and how it is asked for.
     pub(crate) extraction: ExtractionFiles,
+    /// How answers are asked for.
+    pub(crate) answers: AnswerFiles,
     pub(crate) json: bool,
     pub(crate) verbosity: Verbosity,
 }

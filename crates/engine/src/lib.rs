@@ -24,7 +24,8 @@ pub mod types;
 pub mod vectors;
 
 pub use engine::{
-    EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource, parse_moment, parse_times,
+    AnswerRun, EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource, parse_moment,
+    parse_times,
 };
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

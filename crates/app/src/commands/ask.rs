@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use malha_engine::Engine;
-use malha_engine::types::{Answer, AskMode, AskRequest};
+use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest};
+use malha_engine::{AnswerRun, Engine};
 
-use crate::config::Settings;
+use crate::commands::spending::SpendingArgs;
+use crate::config::{Settings, Task};
 use crate::exit::Exit;
 use crate::ui::{DIM, Output, PATH, STRONG, count, painted, plain_line, stderr};
 
@@ -17,12 +18,17 @@ pub(crate) struct Args {
     /// How to look for the evidence
     #[arg(short, long, value_enum, default_value_t = AskModeName::Auto)]
     mode: AskModeName,
-    /// Most tokens of evidence
-    #[arg(long, default_value_t = 12_000, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    budget: u32,
+    /// Most tokens of evidence; otherwise 8000, and 12000 for a global question
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    budget: Option<u32>,
+    /// Answer with sentences of the documents, though a chat model is configured
+    #[arg(long)]
+    no_model: bool,
     /// Show the way taken, the lanes, and the evidence with its scores and cuts
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    spending: SpendingArgs,
 }
 
 /// [`AskMode`] on the command line.
@@ -48,39 +54,82 @@ impl From<AskModeName> for AskMode {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
-    let engine = open(settings)?;
-    let answer = engine.ask(&AskRequest {
+    let request = AskRequest {
         mode: args.mode.into(),
-        budget: args.budget as usize,
+        budget: args.budget.map(|tokens| tokens as usize),
         ..AskRequest::new(args.question.join(" "))
-    })?;
+    };
     let mut out = Output::new();
+    let mut heard = Vec::new();
+    let answer = if args.no_model || settings.models.answers.is_none() {
+        open(settings)?.ask(&request)?
+    } else {
+        let model = settings.models.connect(Task::Answers)?;
+        let answers = settings.answers.load()?;
+        let run = AnswerRun {
+            model: &*model,
+            settings: &answers,
+            limit: args.spending.limit(&*model, settings)?,
+        };
+        settings.check_store_exists()?;
+        // Replies are stored before they are read, so the store is opened to be written.
+        let engine = Engine::open(&settings.store, settings.engine.clone())?.at(settings.times);
+        let mut said = Ok(());
+        let answer = engine.answer(&request, &run, &mut |sentence| {
+            if !settings.json && said.is_ok() {
+                said = write_sentence(&mut out, sentence).and_then(|()| out.flush());
+                heard.push(sentence.clone());
+            }
+        })?;
+        said?;
+        answer
+    };
     if settings.json {
         out.json(&answer)?;
     } else {
-        write_answer(&mut out, &answer)?;
+        if answer.is_refusal || heard != answer.sentences {
+            if !heard.is_empty() {
+                writeln!(out)?;
+            }
+            write_sentences(&mut out, &answer)?;
+        }
+        write_places(&mut out, &answer)?;
         if args.explain {
             write_explanation(&mut out, &answer)?;
         }
     }
     out.flush()?;
-    let unsupported = answer
-        .sentences
-        .iter()
-        .filter(|sentence| !sentence.is_supported);
-    let unsupported = unsupported.count();
-    if unsupported > 0 {
-        let sentences = count(unsupported as u64, "sentence", "sentences");
-        stderr::warning(
-            settings.verbosity,
-            &format!("{sentences} not supported by what is cited"),
-        );
-    }
+    warn(&answer, settings);
     Ok(if answer.is_refusal {
         Exit::NotFound
+    } else if answer.budget_reached {
+        Exit::Budget
+    } else if answer.failure.is_some() {
+        Exit::Partial
     } else {
         Exit::Success
     })
+}
+
+fn warn(answer: &Answer, settings: &Settings) {
+    let warning = |message: &str| stderr::warning(settings.verbosity, &plain_line(message));
+    if let Some(failure) = &answer.failure {
+        warning(&format!(
+            "{failure}; sentences of the documents stand in for the model's answer"
+        ));
+    }
+    for note in &answer.notes {
+        warning(note);
+    }
+    let unsupported = answer
+        .sentences
+        .iter()
+        .filter(|sentence| !sentence.is_supported)
+        .count();
+    if unsupported > 0 {
+        let sentences = count(unsupported as u64, "sentence", "sentences");
+        warning(&format!("{sentences} not supported by what is cited"));
+    }
 }
 
 /// Communities and their reports are kept where the store can be written; a reader makes them anew each time.
@@ -94,24 +143,36 @@ fn open(settings: &Settings) -> anyhow::Result<Engine> {
     settings.open_read_only()
 }
 
-fn write_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+fn write_sentences(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     if answer.is_refusal {
         return writeln!(out, "{}", plain_line(&answer.text));
     }
     for sentence in &answer.sentences {
+        write_sentence(out, sentence)?;
+    }
+    Ok(())
+}
+
+fn write_sentence(out: &mut impl Write, sentence: &AnswerSentence) -> io::Result<()> {
+    write!(out, "{}", plain_line(&sentence.text))?;
+    if !sentence.markers.is_empty() {
         let markers: Vec<String> = sentence.markers.iter().map(usize::to_string).collect();
-        let markers = format!(" [{}]", markers.join(", "));
-        let doubt = if sentence.is_supported {
-            ""
-        } else {
-            " (not supported)"
-        };
-        writeln!(
+        write!(
             out,
-            "{}{}{doubt}",
-            plain_line(&sentence.text),
-            painted(STRONG, markers)
+            "{}",
+            painted(STRONG, format!(" [{}]", markers.join(", ")))
         )?;
+    }
+    if !sentence.is_supported {
+        write!(out, " (not supported)")?;
+    }
+    writeln!(out)
+}
+
+/// Where the markers lead.
+fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    if answer.is_refusal {
+        return Ok(());
     }
     writeln!(out)?;
     for (citation, marker) in answer.citations.iter().zip(1..) {
@@ -156,6 +217,18 @@ fn write_explanation(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             lane.lane.as_str(),
             lane.status.as_str(),
             lane.candidates
+        )?;
+    }
+    if let Some(model) = &answer.model {
+        let spent = &answer.spent;
+        writeln!(
+            out,
+            "model {}: {} calls, {} tokens in, {} out, {} replies from the store",
+            plain_line(model),
+            spent.calls,
+            spent.input_tokens,
+            spent.output_tokens,
+            spent.cache_hits
         )?;
     }
     writeln!(

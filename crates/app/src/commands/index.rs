@@ -46,6 +46,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    args.extraction.check()?;
     let mut settings = settings.clone();
     settings.apply_chunking(args.chunk_size, args.chunk_overlap)?;
     if let Some(convention) = args.convention {

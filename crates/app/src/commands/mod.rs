@@ -28,6 +28,7 @@ pub(crate) mod remember;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod search;
+pub(crate) mod spending;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod timeline;

@@ -105,13 +105,7 @@ impl ExtractionFiles {
         } else {
             Schema::default()
         };
-        let mut prompts = BTreeMap::new();
-        for name in Prompts::FILES {
-            let file = self.prompts.join(name);
-            if file.is_file() {
-                prompts.insert(name.to_owned(), read(&file)?);
-            }
-        }
+        let prompts = read_prompts(&self.prompts, &Prompts::FILES)?;
         // Checked here, where the folder's name is known.
         Prompts::new(&prompts)
             .map_err(|reason| bad(format!("{}: {reason}", self.prompts.display())))?;
@@ -124,6 +118,21 @@ impl ExtractionFiles {
             second_pass: self.second_pass,
         })
     }
+}
+
+/// The files of these names that are in a folder of prompts.
+pub(super) fn read_prompts(
+    folder: &Path,
+    names: &[&str],
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut prompts = BTreeMap::new();
+    for name in names {
+        let file = folder.join(name);
+        if file.is_file() {
+            prompts.insert((*name).to_owned(), read(&file)?);
+        }
+    }
+    Ok(prompts)
 }
 
 /// Reads a schema; an error names file and line.

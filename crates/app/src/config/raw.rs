@@ -11,6 +11,7 @@ use malha_engine::types::{LinkConvention, Mode, Namespace, Times};
 use serde::Deserialize;
 
 use super::Settings;
+use super::answers::Answers;
 use super::extraction::Extraction;
 use super::models::Models;
 use super::search_models;
@@ -38,6 +39,7 @@ pub(super) struct Raw {
     embedding: search_models::Embedding,
     rerank: search_models::Rerank,
     extraction: Extraction,
+    answers: Answers,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -211,6 +213,7 @@ impl Raw {
             embedding: search_models.embedding,
             rerank: search_models.rerank,
             extraction: self.extraction.overlaid_by(over.extraction),
+            answers: self.answers.overlaid_by(over.answers),
         }
     }
 
@@ -227,6 +230,7 @@ impl Raw {
             &mut self.local_models.folder,
             &mut self.extraction.schema,
             &mut self.extraction.prompts,
+            &mut self.answers.prompts,
         ];
         for path in sources.chain(single.into_iter().filter_map(Option::as_mut)) {
             *path = folder.join(&*path);
@@ -245,6 +249,7 @@ impl Raw {
         let search_models = self.search_models().check(variables).map_err(bad)?;
         let models = self.models.check(variables).map_err(bad)?;
         let extraction = self.extraction.check(&base).map_err(bad)?;
+        let answers = self.answers.check(&base);
         let engine = EngineConfig {
             namespace: self.namespace.expect(SET).0,
             chunk_size: self.chunk.size.expect(SET).get(),
@@ -271,6 +276,7 @@ impl Raw {
             models,
             search_models,
             extraction,
+            answers,
             json: false,
             verbosity: Verbosity::default(),
         })
@@ -359,6 +365,15 @@ impl Environment {
                         Some(result) => {
                             result.map_err(|reason| bad(format!("{name}: {reason}")))?;
                             settings.set_search_models(models);
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
+                _ if name.starts_with("MALHA_ANSWERS_") => {
+                    let rest = &name["MALHA_ANSWERS_".len()..];
+                    match settings.answers.set(rest, &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
                         }
                         None => found.unknown.push(name),
                     }

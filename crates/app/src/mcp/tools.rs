@@ -120,7 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
         },
         run: |engine, given| {
             quoted(given.at(engine)?.ask(&AskRequest {
-                budget: given.number("budget", BUDGET, MOST_TOKENS)?,
+                budget: Some(given.number("budget", BUDGET, MOST_TOKENS)?),
                 ..AskRequest::new(given.text("question")?)
             })?)
         },

@@ -10,6 +10,7 @@ mod a_bad_reply_costs_only_its_passage;
 mod a_blank_file_is_skipped_with_a_reason;
 mod a_hook_never_fails_its_agent;
 mod a_killed_run_costs_nothing;
+mod a_model_answers_and_is_checked;
 mod a_name_leads_to_its_neighbours;
 mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;

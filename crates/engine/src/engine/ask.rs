@@ -9,8 +9,8 @@ use crate::router::{Features, route};
 use crate::storage;
 use crate::text::detect_language;
 use crate::types::{
-    Answer, AnswerSentence, AskMode, AskRequest, Budget, Citation, Context, ContextRequest, Mode,
-    SearchRequest,
+    Answer, AnswerSentence, AskMode, AskRequest, Budget, Citation, CommunityReport, Context,
+    ContextRequest, Mode, SearchRequest, Spent,
 };
 use crate::{Error, Result};
 
@@ -21,29 +21,17 @@ const GLOBAL_SENTENCES: usize = 8;
 const LEAST_COVERAGE: f64 = 0.45;
 /// Titles named by a refusal.
 const SUGGESTIONS: usize = 3;
-/// Communities that a global answer reads: the first article's default.
-const COMMUNITIES: usize = 8;
 /// Follow-up searches of a drifting answer.
-const FOLLOW_UPS: usize = 3;
+pub(super) const FOLLOW_UPS: usize = 3;
 
 impl Engine {
     /// Answers with sentences of the documents, each with its place. Where they hold no evidence, the answer is a
-    /// refusal in the language of the question.
+    /// refusal in the language of the question. No model is asked; [`Engine::answer`] asks one.
     ///
     /// # Errors
     /// [`Error::Usage`] for a question without words.
     pub fn ask(&self, request: &AskRequest) -> Result<Answer> {
-        if request.question.trim().is_empty() {
-            return Err(Error::Usage("the question is empty".to_owned()));
-        }
-        let (mode, reason) = match request.mode {
-            AskMode::Auto => {
-                let named = self.named_in(&request.question)?;
-                let routed = route(&request.question, Features { named });
-                (routed.mode, routed.reason)
-            }
-            mode => (mode, String::new()),
-        };
+        let (mode, reason) = self.way(request)?;
         let mut answer = match mode {
             AskMode::Global => self.ask_global(request)?,
             AskMode::Drift => self.ask_drift(request)?,
@@ -53,6 +41,21 @@ impl Engine {
         answer.mode = mode;
         answer.reason = reason;
         Ok(answer)
+    }
+
+    /// How a question is answered, and why; no reason where the caller says how.
+    pub(super) fn way(&self, request: &AskRequest) -> Result<(AskMode, String)> {
+        if request.question.trim().is_empty() {
+            return Err(Error::Usage("the question is empty".to_owned()));
+        }
+        Ok(match request.mode {
+            AskMode::Auto => {
+                let named = self.named_in(&request.question)?;
+                let routed = route(&request.question, Features { named });
+                (routed.mode, routed.reason)
+            }
+            mode => (mode, String::new()),
+        })
     }
 
     /// How many known names the question holds.
@@ -67,40 +70,17 @@ impl Engine {
 
     /// The sentences around what is asked.
     fn ask_near(&self, request: &AskRequest, with_graph: bool) -> Result<Answer> {
-        let context = self.context(&ContextRequest {
-            documents: request.documents.clone(),
-            with_graph,
-            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
-        })?;
+        let context = self.context(&context_request(request, AskMode::Local, with_graph))?;
         let sentences = self.sentences_for(&request.question, request)?;
         self.compose(request, context, &sentences, SENTENCES)
     }
 
     /// The best sentences of the communities that fit the question, one community after the other.
     fn ask_global(&self, request: &AskRequest) -> Result<Answer> {
-        let context = self.context(&ContextRequest {
-            documents: request.documents.clone(),
-            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
-        })?;
-        let (reports, total) = self.reports_for(&request.question, COMMUNITIES, request)?;
-        let mut citations: Vec<Citation> = Vec::new();
+        let context = self.context(&context_request(request, AskMode::Global, true))?;
+        let (reports, total) = self.reports_for(&request.question, request.communities, request)?;
         let read = reports.len();
-        // Round by round, so that every community is heard before one is heard twice.
-        let deepest = reports
-            .iter()
-            .map(|report| report.findings.len())
-            .max()
-            .unwrap_or(0);
-        for round in 0..deepest {
-            for report in &reports {
-                if let Some(finding) = report.findings.get(round)
-                    && citations.len() < GLOBAL_SENTENCES
-                    && !citations.contains(finding)
-                {
-                    citations.push(finding.clone());
-                }
-            }
-        }
+        let citations = round_by_round(&reports, GLOBAL_SENTENCES);
         let mut answer = if citations.is_empty() {
             self.refuse(request, context)?
         } else {
@@ -113,10 +93,7 @@ impl Engine {
     /// The communities that fit give the first sentences; their central names give follow-up searches.
     fn ask_drift(&self, request: &AskRequest) -> Result<Answer> {
         let (reports, total) = self.reports_for(&request.question, FOLLOW_UPS, request)?;
-        let context = self.context(&ContextRequest {
-            documents: request.documents.clone(),
-            ..ContextRequest::new(&request.question, Budget::tokens(request.budget))
-        })?;
+        let context = self.context(&context_request(request, AskMode::Drift, true))?;
         let near = self.sentences_for(&request.question, request)?;
         let mut citations = chosen(&near, SENTENCES);
         for report in &reports {
@@ -139,7 +116,7 @@ impl Engine {
         Ok(answer)
     }
 
-    fn sentences_for(&self, question: &str, request: &AskRequest) -> Result<Sentences> {
+    pub(super) fn sentences_for(&self, question: &str, request: &AskRequest) -> Result<Sentences> {
         let search = SearchRequest {
             limit: CHUNKS,
             documents: request.documents.clone(),
@@ -190,25 +167,19 @@ impl Engine {
         }
         let text = sentences
             .iter()
-            .map(|sentence| format!("{} [{}]", sentence.text, sentence.markers[0]))
+            .map(AnswerSentence::marked)
             .collect::<Vec<_>>()
             .join("\n");
         Ok(Answer {
-            question: request.question.clone(),
-            mode: AskMode::Auto,
-            reason: String::new(),
             text,
             sentences,
             citations,
-            is_refusal: false,
-            suggestions: Vec::new(),
-            communities: None,
-            context,
+            ..unanswered(request, context)
         })
     }
 
     /// Whether the quote stands where the citation says.
-    fn stands(&self, citation: &Citation) -> Result<bool> {
+    pub(super) fn stands(&self, citation: &Citation) -> Result<bool> {
         let store = self.store();
         storage::quote_stands(
             store.connection(),
@@ -219,7 +190,7 @@ impl Engine {
     }
 
     /// No evidence: a fixed text, and the titles that came nearest.
-    fn refuse(&self, request: &AskRequest, context: Context) -> Result<Answer> {
+    pub(super) fn refuse(&self, request: &AskRequest, context: Context) -> Result<Answer> {
         let near = self.search(&SearchRequest {
             limit: CHUNKS,
             documents: request.documents.clone(),
@@ -234,21 +205,68 @@ impl Engine {
             .take(SUGGESTIONS)
             .collect();
         Ok(Answer {
-            question: request.question.clone(),
-            mode: AskMode::Auto,
-            reason: String::new(),
             text: refusal(detect_language(&request.question), &suggestions),
-            sentences: Vec::new(),
-            citations: Vec::new(),
             is_refusal: true,
             suggestions,
-            communities: None,
-            context,
+            ..unanswered(request, context)
         })
     }
 }
 
-fn extracted(sentences: &Sentences, most: usize) -> Vec<usize> {
+/// An answer that says nothing yet.
+pub(super) fn unanswered(request: &AskRequest, context: Context) -> Answer {
+    Answer {
+        question: request.question.clone(),
+        mode: AskMode::Auto,
+        reason: String::new(),
+        text: String::new(),
+        sentences: Vec::new(),
+        citations: Vec::new(),
+        is_refusal: false,
+        suggestions: Vec::new(),
+        communities: None,
+        sections: None,
+        model: None,
+        failure: None,
+        budget_reached: false,
+        notes: Vec::new(),
+        spent: Spent::default(),
+        context,
+    }
+}
+
+/// The evidence that a way of answering starts from.
+pub(super) fn context_request(
+    request: &AskRequest,
+    mode: AskMode,
+    with_graph: bool,
+) -> ContextRequest {
+    let budget = request.budget.unwrap_or(mode.budget());
+    ContextRequest {
+        documents: request.documents.clone(),
+        with_graph,
+        ..ContextRequest::new(&request.question, Budget::tokens(budget))
+    }
+}
+
+/// Findings of reports, one of each report before the second of any.
+fn round_by_round(reports: &[CommunityReport], most: usize) -> Vec<Citation> {
+    let mut citations: Vec<Citation> = Vec::new();
+    let deepest = reports.iter().map(|report| report.quotes().count()).max();
+    for round in 0..deepest.unwrap_or(0) {
+        for report in reports {
+            if let Some(quote) = report.quotes().nth(round)
+                && citations.len() < most
+                && !citations.contains(quote)
+            {
+                citations.push(quote.clone());
+            }
+        }
+    }
+    citations
+}
+
+pub(super) fn extracted(sentences: &Sentences, most: usize) -> Vec<usize> {
     let pieces: Vec<Piece> = sentences
         .all
         .iter()
@@ -260,12 +278,12 @@ fn extracted(sentences: &Sentences, most: usize) -> Vec<usize> {
     extract(&pieces, most)
 }
 
-fn words_of(sentences: &Sentences, at: &[usize]) -> u64 {
+pub(super) fn words_of(sentences: &Sentences, at: &[usize]) -> u64 {
     at.iter()
         .fold(0, |words, &at| words | sentences.all[at].words)
 }
 
-fn chosen(sentences: &Sentences, most: usize) -> Vec<Citation> {
+pub(super) fn chosen(sentences: &Sentences, most: usize) -> Vec<Citation> {
     let mut citations: Vec<Citation> = Vec::new();
     for at in extracted(sentences, most) {
         let sentence = &sentences.all[at];

@@ -86,7 +86,7 @@ impl Explorer<'_> {
 }
 
 /// `(Name): what it is`
-fn entity_line(node: &NeighborView) -> ContextItem {
+pub(super) fn entity_line(node: &NeighborView) -> ContextItem {
     let entity = &node.entity;
     let mut text = format!("({})", entity.name);
     if let Some(description) = entity
@@ -106,7 +106,7 @@ fn entity_line(node: &NeighborView) -> ContextItem {
 }
 
 /// `(A) -[relates to]-> (B)`, nearest to the question first, heavier ones before lighter ones, hubs last.
-fn relation_lines(around: &Neighborhood, entries: &[EntryEntity]) -> Vec<ContextItem> {
+pub(super) fn relation_lines(around: &Neighborhood, entries: &[EntryEntity]) -> Vec<ContextItem> {
     let node_of: FxHashMap<&PublicId, &NeighborView> = around
         .nodes
         .iter()

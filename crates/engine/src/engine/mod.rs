@@ -1,25 +1,32 @@
 //! The front door: one store, its indexing runs and its questions.
 
+mod answer;
 mod ask;
 mod cache;
+mod checker;
 mod communities;
 mod context;
 mod conventions;
 mod cypher;
 mod documents;
+mod drift;
 mod embedding;
 mod explore;
 mod extract;
 mod forget;
+mod global;
 mod lazy_model;
 mod ledger;
 mod memory;
 mod recall;
 mod replies;
 mod reports;
+mod structured;
 mod times;
 mod transfer;
+mod written_reports;
 
+pub use answer::AnswerRun;
 pub use extract::ExtractionRun;
 pub use lazy_model::{EmbedderSource, ModelSource, RerankerSource};
 pub use times::{parse_moment, parse_times};

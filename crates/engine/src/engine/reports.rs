@@ -7,14 +7,17 @@ use super::explore::Explorer;
 use crate::retrieval::{self, CHUNKS, central_sentences};
 use crate::storage::{self, StoredReport};
 use crate::text::query_terms;
-use crate::types::{AskRequest, CommunityLevel, CommunityReport, EntityId, SearchRequest};
+use crate::types::{AskRequest, CommunityLevel, CommunityReport, EntityId, Finding, SearchRequest};
 use crate::{Error, Result};
 
 /// Members whose names choose the sentences of a report.
 const CENTRAL: usize = 12;
+/// Findings of a report of central sentences.
+const SENTENCES: usize = 6;
 
 impl Engine {
-    /// What a community is about. Taken from the store if its content has not changed since it was written.
+    /// What a community is about: the report that is stored, if the community has not changed since; otherwise one of
+    /// central sentences, made now.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such community.
@@ -27,25 +30,39 @@ impl Engine {
             size,
             central,
         } = self.explore(|explorer| explorer.centre(id))?;
-        let findings = self.read(|reader| central_sentences(reader, &central))?;
+        let sentences = self.read(|reader| central_sentences(reader, &central, SENTENCES))?;
+        let findings: Vec<Finding> = sentences
+            .into_iter()
+            .map(|sentence| Finding {
+                text: one_line(&sentence.quote),
+                evidence: vec![sentence],
+            })
+            .collect();
         let names: Vec<&str> = central.iter().map(|(_, name, _)| name.as_str()).collect();
         let mut summary = format!("{size} entities: {}", names.join(", "));
         if let Some(finding) = findings.first() {
-            let sentence: Vec<&str> = finding.quote.split_whitespace().collect();
             summary.push_str(". ");
-            summary.push_str(&sentence.join(" "));
+            summary.push_str(&finding.text);
         }
         let report = CommunityReport {
             community: id,
             title,
             summary,
+            rating: None,
+            rating_reason: String::new(),
             findings,
+            model: None,
+            failure: None,
         };
         self.store_report(&report)?;
         Ok(report)
     }
 
+    /// Reports are of the present; another moment has none stored.
     fn stored_report(&self, id: i64) -> Result<Option<CommunityReport>> {
+        if !self.times.is_present() {
+            return Ok(None);
+        }
         let store = self.store();
         let Some(stored) = storage::fresh_report(store.connection(), id)? else {
             return Ok(None);
@@ -54,9 +71,9 @@ impl Engine {
     }
 
     /// A report that cannot be kept costs time, nothing else.
-    fn store_report(&self, report: &CommunityReport) -> Result<()> {
+    pub(super) fn store_report(&self, report: &CommunityReport) -> Result<()> {
         let store = self.store();
-        if store.is_read_only() {
+        if store.is_read_only() || !self.times.is_present() {
             return Ok(());
         }
         let lease = match store.write_lease("malha (reports)", self.config.lease_wait) {
@@ -78,14 +95,33 @@ impl Engine {
     }
 
     /// Reports of the communities that fit a question best, their findings with most of its words first, and how
-    /// many communities there are. A community fits by its share of the passages that the question finds; where
-    /// those say nothing, larger ones come first.
+    /// many communities there are.
     pub(super) fn reports_for(
         &self,
         question: &str,
         most: usize,
         request: &AskRequest,
     ) -> Result<(Vec<CommunityReport>, usize)> {
+        let (mut ids, total) = self.fitting_communities(question, request)?;
+        ids.truncate(most);
+        let mut reports = self.reports(&ids)?;
+        self.fit_findings(&mut reports, question, request)?;
+        Ok((reports, total))
+    }
+
+    /// The stored reports of these communities, or those of central sentences.
+    pub(super) fn reports(&self, ids: &[i64]) -> Result<Vec<CommunityReport>> {
+        ids.iter().map(|&id| self.community_report(id)).collect()
+    }
+
+    /// Communities of more than one entity, those that fit a question best first, and how many communities there
+    /// are. A community fits by its share of the passages that the question finds; where those say nothing, larger
+    /// ones come first.
+    pub(super) fn fitting_communities(
+        &self,
+        question: &str,
+        request: &AskRequest,
+    ) -> Result<(Vec<i64>, usize)> {
         self.update_communities()?;
         let search = SearchRequest {
             limit: CHUNKS,
@@ -95,7 +131,7 @@ impl Engine {
         let found = self
             .read(|reader| retrieval::search(reader, &search))?
             .results;
-        let (ranked, total) = self.explore(|explorer| {
+        self.explore(|explorer| {
             let level = CommunityLevel::Coarse.number();
             let all =
                 storage::communities_of_level(explorer.connection, explorer.namespace, level)?;
@@ -125,8 +161,17 @@ impl Engine {
                     .then(b.1.cmp(&a.1))
                     .then(a.0.cmp(&b.0))
             });
-            Ok((ranked, all.len()))
-        })?;
+            Ok((ranked.into_iter().map(|(id, _)| id).collect(), all.len()))
+        })
+    }
+
+    /// Findings with most words of the question first, and only those from documents that are asked about.
+    pub(super) fn fit_findings(
+        &self,
+        reports: &mut [CommunityReport],
+        question: &str,
+        request: &AskRequest,
+    ) -> Result<()> {
         let languages: Vec<_> = self.read(|reader| Ok(reader.languages.clone()))?;
         let terms = query_terms(question, &languages);
         let words_in = |quote: &str| {
@@ -134,35 +179,41 @@ impl Engine {
             let asked = terms.iter().filter(|term| !term.stop);
             asked.filter(|term| lower.contains(&term.word)).count()
         };
-        let mut reports = Vec::new();
-        for (id, _) in ranked.into_iter().take(most) {
-            let mut report = self.community_report(id)?;
+        for report in reports {
             if let Some(documents) = &request.documents {
+                for finding in &mut report.findings {
+                    finding
+                        .evidence
+                        .retain(|quote| documents.contains(&quote.document));
+                }
                 report
                     .findings
-                    .retain(|finding| documents.contains(&finding.document));
+                    .retain(|finding| !finding.evidence.is_empty());
             }
             report
                 .findings
-                .sort_by_key(|finding| std::cmp::Reverse(words_in(&finding.quote)));
-            reports.push(report);
+                .sort_by_key(|finding| std::cmp::Reverse(words_in(&finding.text)));
         }
-        Ok((reports, total))
+        Ok(())
     }
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What a report is made from.
-struct Centre {
+pub(super) struct Centre {
     title: String,
     /// Number of members.
-    size: usize,
+    pub size: usize,
     /// Central entities with their names and ties, most first.
-    central: Vec<(EntityId, String, f64)>,
+    pub central: Vec<(EntityId, String, f64)>,
 }
 
 impl Explorer<'_> {
     /// Title and size of a community, and its central entities with their names and ties.
-    fn centre(&self, id: i64) -> Result<Centre> {
+    pub(super) fn centre(&self, id: i64) -> Result<Centre> {
         if !storage::has_community(self.connection, self.namespace, id)? {
             return Err(Error::NotFound {
                 kind: "community",

@@ -4,9 +4,11 @@
 //! [`ReplyCache`] is the store's side, [`CachedModel`] a model behind it; the latter is itself a
 //! [`ChatModel`](crate::language_model::ChatModel).
 
+mod ask_all;
 mod cached_model;
 mod reply_cache;
 mod spending;
 
+pub use ask_all::ask_all;
 pub use cached_model::{CachedModel, StoredReply};
 pub use reply_cache::ReplyCache;

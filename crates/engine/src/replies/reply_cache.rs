@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::cached_model::{StoredReply, key, stored};
@@ -11,8 +11,9 @@ use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp
 
 /// How long a stored reply waits for another writer: it was paid for and is not to be lost.
 const LEASE_WAIT: Duration = Duration::from_mins(10);
-/// How long a claim holds unless it is renewed; [`ReplyCache::renew`] is called much more often.
+/// How long a claim holds unless it is renewed, which happens much more often.
 const CLAIM_MS: i64 = 20_000;
+const RENEW_EVERY: Duration = Duration::from_secs(4);
 
 /// Replies of chat models in a store.
 pub struct ReplyCache<'a> {
@@ -60,12 +61,44 @@ impl<'a> ReplyCache<'a> {
         self.prices.iter().find(|price| price.model == model)
     }
 
-    /// Keeps the claims on calls in flight alive. Call every few seconds while models are asked.
+    /// Keeps the claims on calls in flight alive; [`ReplyCache::renewing`] does it for as long as some work takes.
     pub fn renew(&self) -> Result<()> {
         let expires_at = Timestamp(self.now().0 + CLAIM_MS);
         self.write(|transaction, _| {
             storage::renew_jobs(transaction.connection(), &self.owner, expires_at)?;
             Ok(())
+        })
+    }
+
+    /// Runs `work` and keeps the claims on its calls alive meanwhile, so that no other process makes them too.
+    ///
+    /// # Errors
+    /// Those of `work`; the store cannot be written.
+    pub fn renewing<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let is_over = Mutex::new(false);
+        let bell = Condvar::new();
+        std::thread::scope(|scope| {
+            let beat = scope.spawn(|| -> Result<()> {
+                let mut guard = lock(&is_over);
+                while !*guard {
+                    guard = bell
+                        .wait_timeout(guard, RENEW_EVERY)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0;
+                    if !*guard {
+                        self.renew()?;
+                    }
+                }
+                Ok(())
+            });
+            let ending = Ending {
+                is_over: &is_over,
+                bell: &bell,
+            };
+            let done = work();
+            drop(ending);
+            let kept = beat.join().expect("the renewing thread does not panic");
+            done.and_then(|value| kept.map(|()| value))
         })
     }
 
@@ -162,6 +195,19 @@ impl<'a> ReplyCache<'a> {
     }
 }
 
+/// Ends the renewing thread, also when the work panics: nobody would ever join it otherwise.
+struct Ending<'a> {
+    is_over: &'a Mutex<bool>,
+    bell: &'a Condvar,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        *lock(self.is_over) = true;
+        self.bell.notify_all();
+    }
+}
+
 /// What [`ReplyCache::find_or_claim`] found.
 pub(super) enum Claim {
     Stored(storage::ReplyRow),
@@ -169,6 +215,6 @@ pub(super) enum Claim {
 }
 
 /// A panic in another thread left at worst an open transaction, which was rolled back when it unwound.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,24 +3,24 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Reader;
-use super::quote::{sentences, states_something};
+use super::quote::states_something;
 use crate::Result;
 use crate::storage;
-use crate::text::fold;
+use crate::text::{fold, sentences};
 use crate::types::{Citation, EntityId};
 
-/// Chunks of a community that are read, and sentences that are kept.
+/// Chunks of a community that are read.
 const CHUNKS: usize = 16;
-const SENTENCES: usize = 6;
 /// A finding is a whole sentence of at least and at most so many bytes.
 const SHORTEST: usize = 30;
 const LONGEST: usize = 600;
 
-/// The most central sentences, at most one a chunk in the first round. `central` holds the entities with their
+/// The `most` most central sentences, at most one a chunk in the first round. `central` holds the entities with their
 /// names and weights, best first.
 pub(crate) fn central_sentences(
     reader: &Reader<'_>,
     central: &[(EntityId, String, f64)],
+    most: usize,
 ) -> Result<Vec<Citation>> {
     let graph = &reader.graph.graph;
     let mut weight: FxHashMap<u32, f64> = FxHashMap::default();
@@ -90,6 +90,6 @@ pub(crate) fn central_sentences(
         .into_iter()
         .map(|(_, _, citation)| citation)
         .filter(|citation| seen.insert(citation.quote.clone()))
-        .take(SENTENCES)
+        .take(most)
         .collect())
 }

@@ -8,10 +8,10 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Reader;
-use super::quote::{sentences, states_something};
+use super::quote::states_something;
 use crate::Result;
 use crate::storage::{self, EvidenceChunk, full_text};
-use crate::text::{QueryTerm, Tokenizer, query_terms};
+use crate::text::{QueryTerm, Tokenizer, query_terms, sentences};
 use crate::types::{ChunkId, Citation, Evidence};
 
 /// Best chunks whose sentences compete.

@@ -159,6 +159,20 @@ pub(crate) fn members_of_community(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// At most `most` parts of a community that is split further, the largest first.
+pub(crate) fn parts_of_community(
+    connection: &Connection,
+    id: i64,
+    most: usize,
+) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.id FROM community c JOIN membership m ON m.community = c.id AND m.level = c.level
+         WHERE c.parent = ?1 GROUP BY c.id ORDER BY count(*) DESC, c.id LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![id, most as i64], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The communities of an entity, by level.
 pub(crate) fn communities_of_entity(
     connection: &Connection,

@@ -338,3 +338,17 @@ pub(crate) fn stated_date(
         .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(at.map(Timestamp).zip(written))
 }
+
+/// What kind of document it is, and the date it states of itself as written.
+pub(crate) fn document_source(
+    connection: &Connection,
+    id: DocumentId,
+) -> Result<(DocumentKind, Option<String>)> {
+    Ok(connection
+        .prepare_cached("SELECT kind, valid_from_written FROM document WHERE id = ?1")?
+        .query_row([id.0], |row| {
+            let kind: String = row.get(0)?;
+            let kind = DocumentKind::parse(&kind).unwrap_or(DocumentKind::PlainText);
+            Ok((kind, row.get(1)?))
+        })?)
+}

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, Context, DocumentId};
+use super::{Citation, Context, DocumentId, Spent};
 
 /// How an answer looks for its evidence.
 #[derive(
@@ -29,24 +29,39 @@ text_names!(AskMode {
     Drift => "drift",
 });
 
+impl AskMode {
+    /// Tokens of evidence unless somebody says otherwise: what the first article gives a question about the whole,
+    /// and less for a question about something.
+    pub const fn budget(self) -> usize {
+        match self {
+            Self::Global => 12_000,
+            _ => 8_000,
+        }
+    }
+}
+
 /// A question that wants an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskRequest {
     pub question: String,
     pub mode: AskMode,
-    /// Most tokens of evidence.
-    pub budget: usize,
+    /// Most tokens of evidence; `None`: [`AskMode::budget`].
+    pub budget: Option<usize>,
+    /// Communities that a question about the whole reads at most.
+    pub communities: usize,
     /// Only these documents; `None` for all.
     pub documents: Option<Vec<DocumentId>>,
 }
 
 impl AskRequest {
-    /// A question to the whole store, with twelve thousand tokens of evidence.
+    /// A question to the whole store, with as much evidence as its mode is used to.
     pub fn new(question: impl Into<String>) -> Self {
         Self {
             question: question.into(),
             mode: AskMode::Auto,
-            budget: 12_000,
+            budget: None,
+            // The first article's default.
+            communities: 8,
             documents: None,
         }
     }
@@ -58,8 +73,20 @@ pub struct AnswerSentence {
     pub text: String,
     /// Numbers in [`Answer::citations`], from 1.
     pub markers: Vec<usize>,
-    /// Every cited quote stands in the store, and one of them holds most of the sentence's content words.
+    /// Every cited quote stands in the store, and together they hold most of the sentence's content words and all of
+    /// its longer numbers.
     pub is_supported: bool,
+}
+
+impl AnswerSentence {
+    /// The sentence and its markers.
+    pub fn marked(&self) -> String {
+        if self.markers.is_empty() {
+            return self.text.clone();
+        }
+        let markers: Vec<String> = self.markers.iter().map(usize::to_string).collect();
+        format!("{} [{}]", self.text, markers.join(", "))
+    }
 }
 
 /// An answer whose every sentence can be followed, or a refusal.
@@ -75,12 +102,37 @@ pub struct Answer {
     pub sentences: Vec<AnswerSentence>,
     /// Marker 1 is the first.
     pub citations: Vec<Citation>,
-    /// There is no evidence: `text` says so, and no model was called.
+    /// There is no evidence: `text` says so. A model was only called where words of the question stand in the store.
     pub is_refusal: bool,
     /// Of a refusal: what the store holds that comes nearest.
     pub suggestions: Vec<String>,
     /// Of a global answer: communities read, and how many there are.
     pub communities: Option<(usize, usize)>,
-    /// What the evidence was chosen from.
+    /// Of a global answer of a model: how the reports were read.
+    pub sections: Option<Sections>,
+    /// The chat model that wrote it; `None`: its sentences are those of the documents.
+    pub model: Option<String>,
+    /// Why a model that was asked gave no answer, and sentences of the documents stand here instead.
+    pub failure: Option<String>,
+    /// It failed because the limit of spending left no room.
+    pub budget_reached: bool,
+    /// What was left out on the way, and what of a model's words could not be used.
+    pub notes: Vec<String>,
+    /// What models took for it.
+    pub spent: Spent,
+    /// What the evidence was chosen from; of a model's answer: what it was shown.
     pub context: Context,
+}
+
+/// How a model read the reports for a global answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sections {
+    /// Parts that fit the budget; one, if all reports do.
+    pub total: usize,
+    /// Parts that say nothing about the question.
+    pub not_supported: usize,
+    /// Parts that could not be read; the notes say why.
+    pub failed: usize,
+    /// Titles of reports that no evidence of the answer comes from.
+    pub not_covered: Vec<String>,
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, PublicId};
+use super::{Citation, PublicId, Spent};
 
 /// A level of the hierarchy of communities. Every entity that is connected to anything has one community at each.
 #[derive(
@@ -74,14 +74,55 @@ pub struct CommunityList {
     pub is_stale: bool,
 }
 
-/// What a community is about, made of sentences of its documents: no model has a part in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What a community is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommunityReport {
     pub community: i64,
-    /// Names of its central entities.
+    /// Names of its central entities, or what a model calls it.
     pub title: String,
-    /// How large it is, its central entities, and its most central sentence.
+    /// How large it is, its central entities and its most central sentence, or what a model says.
     pub summary: String,
-    /// Its most central sentences, with their places.
-    pub findings: Vec<Citation>,
+    /// From 0 to 10, how much it matters; only a model rates.
+    pub rating: Option<f64>,
+    pub rating_reason: String,
+    pub findings: Vec<Finding>,
+    /// The chat model that wrote it; `None`: it is made of sentences of the documents.
+    pub model: Option<String>,
+    /// Why a model that was asked for it gave no usable one.
+    pub failure: Option<String>,
+}
+
+impl CommunityReport {
+    /// Every quote that its findings rest on.
+    pub fn quotes(&self) -> impl Iterator<Item = &Citation> {
+        self.findings.iter().flat_map(|finding| &finding.evidence)
+    }
+}
+
+/// Something that a report says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// A sentence of the documents, or of a model.
+    pub text: String,
+    /// At least one.
+    pub evidence: Vec<Citation>,
+}
+
+/// A report that a model should have written and did not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingReport {
+    pub community: i64,
+    pub title: String,
+    pub reason: String,
+}
+
+/// What became of a run that writes reports.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ReportsWritten {
+    /// Communities that have a report.
+    pub communities: usize,
+    /// Reports written now; the others were fresh or could not be written.
+    pub written: usize,
+    pub missing: Vec<MissingReport>,
+    pub spent: Spent,
 }

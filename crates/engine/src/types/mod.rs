@@ -52,11 +52,11 @@ mod turn;
 mod usage;
 
 pub use alias::{Alias, AliasSource};
-pub use answer::{Answer, AnswerSentence, AskMode, AskRequest};
+pub use answer::{Answer, AnswerSentence, AskMode, AskRequest, Sections};
 pub use chunk::ChunkDraft;
 pub use community::{
     CommunityLevel, CommunityList, CommunityMember, CommunityReport, CommunityRequest,
-    CommunityView,
+    CommunityView, Finding, MissingReport, ReportsWritten,
 };
 pub use context::{
     Budget, BudgetUnit, Citation, Context, ContextItem, ContextKind, ContextRequest, Cut,

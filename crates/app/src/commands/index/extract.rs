@@ -4,14 +4,15 @@ use std::io::Write;
 
 use malha_engine::extraction::ExtractionSettings;
 use malha_engine::language_model::ChatModel;
-use malha_engine::types::{ExtractEstimate, ExtractReport, IngestReport, SpendingLimit};
+use malha_engine::types::{ExtractEstimate, ExtractReport, IngestReport};
 use malha_engine::{Engine, ExtractionRun, SourceSpec};
 use serde_json::json;
 
 use super::report::Standing;
 use super::{exit_of, summary};
+use crate::commands::spending::SpendingArgs;
 use crate::config::{Settings, Task};
-use crate::exit::Exit;
+use crate::exit::{Exit, Refusal};
 use crate::ui::{Bar, Output, count, stderr};
 
 /// Where facts come from.
@@ -31,20 +32,22 @@ pub(crate) struct Args {
     /// Say what extraction would take, and send nothing
     #[arg(long, requires = "extract")]
     estimate: bool,
-    /// Stop before this much money is spent (prices: [[models.price]]); exit code 5
-    #[arg(long, value_name = "MONEY", requires = "extract")]
-    max_cost: Option<f64>,
-    /// Stop before this many tokens are used
-    #[arg(long, value_name = "TOKENS", requires = "extract")]
-    max_tokens: Option<u64>,
-    /// Stop before this many calls are made
-    #[arg(long, value_name = "CALLS", requires = "extract")]
-    max_calls: Option<u64>,
+    #[command(flatten)]
+    spending: SpendingArgs,
 }
 
 impl Args {
     pub(super) const fn is_wanted(&self) -> bool {
         self.extract.is_some()
+    }
+
+    /// Limits of spending say something only where something is spent.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        if self.spending.is_stated() && !self.is_wanted() {
+            let message = "limits of spending are for --extract llm";
+            return Err(Refusal::new(Exit::Usage, message).into());
+        }
+        Ok(())
     }
 }
 
@@ -66,26 +69,11 @@ pub(super) fn run(
     if args.estimate {
         return estimate(engine, sources, &*model, &extraction, settings);
     }
-    if args.max_cost.is_some()
-        && !settings
-            .engine
-            .prices
-            .iter()
-            .any(|p| p.model == model.name())
-    {
-        let message = format!("{} has no price: --max-cost cannot stop it", model.name());
-        return Err(crate::exit::Refusal::new(Exit::Configuration, message)
-            .hint("set it under [[models.price]] in malha.toml")
-            .into());
-    }
+    let limit = args.spending.limit(&*model, settings)?;
     let run = ExtractionRun {
         model: &*model,
         settings: &extraction,
-        limit: SpendingLimit {
-            calls: args.max_calls,
-            tokens: args.max_tokens,
-            cost: args.max_cost,
-        },
+        limit,
     };
     let bar = Bar::new(settings.verbosity);
     let result = engine.index_and_extract(sources, &run, &bar);

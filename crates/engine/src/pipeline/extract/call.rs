@@ -1,8 +1,7 @@
 //! Asks a model about every passage that has no usable reply yet.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::STEP;
@@ -15,8 +14,6 @@ use crate::{Error, Result};
 /// Failures one after the other, without a success between them, that no later call would mend: a wrong
 /// key, an unknown model.
 const HOPELESS: usize = 5;
-/// How often claims are renewed.
-const RENEW_EVERY: Duration = Duration::from_secs(4);
 /// Pause before a passage that another process is asking about is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -70,34 +67,18 @@ pub(crate) fn call_all(
         hopeless: 0,
         busy: 0,
     });
-    let is_over = AtomicBool::new(false);
-    let (gate, bell) = (Mutex::new(()), Condvar::new());
-    std::thread::scope(|scope| -> Result<()> {
-        let beat = scope.spawn(|| -> Result<()> {
-            let mut guard = lock(&gate);
-            while !is_over.load(Ordering::SeqCst) {
-                guard = bell
-                    .wait_timeout(guard, RENEW_EVERY)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
-                if !is_over.load(Ordering::SeqCst) {
-                    replies.renew()?;
-                }
+    replies.renewing(|| {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| scope.spawn(|| run(plan, &work, &cached, progress)))
+                .collect();
+            let mut outcome = Ok(());
+            for worker in workers {
+                let result = worker.join().expect("a worker does not panic");
+                outcome = outcome.and(result);
             }
-            Ok(())
-        });
-        let workers: Vec<_> = (0..threads)
-            .map(|_| scope.spawn(|| run(plan, &work, &cached, progress)))
-            .collect();
-        let mut outcome = Ok(());
-        for worker in workers {
-            let result = worker.join().expect("a worker does not panic");
-            outcome = outcome.and(result);
-        }
-        is_over.store(true, Ordering::SeqCst);
-        drop(lock(&gate));
-        bell.notify_all();
-        outcome.and(beat.join().expect("the renewing thread does not panic"))
+            outcome
+        })
     })?;
     let mut called = work
         .into_inner()

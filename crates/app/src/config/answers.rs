@@ -1,0 +1,74 @@
+//! `[answers]`: how answers are asked for.
+
+use std::path::{Path, PathBuf};
+
+use malha_engine::answer::{AnswerPrompts, AnswerSettings};
+use serde::Deserialize;
+
+use super::extraction::read_prompts;
+use crate::exit::{Exit, Refusal};
+
+/// `[answers]` as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Answers {
+    pub(super) prompts: Option<PathBuf>,
+    max_output_tokens: Option<u32>,
+}
+
+/// `[answers]`, checked; the files it names are read when a command needs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnswerFiles {
+    prompts: PathBuf,
+    max_output_tokens: u32,
+}
+
+impl Answers {
+    pub(super) fn overlaid_by(self, over: Self) -> Self {
+        Self {
+            prompts: over.prompts.or(self.prompts),
+            max_output_tokens: over.max_output_tokens.or(self.max_output_tokens),
+        }
+    }
+
+    /// Without a stated place, prompts stand beside the configuration.
+    pub(super) fn check(self, base: &Path) -> AnswerFiles {
+        const SET: &str = "the example file sets every key of [answers] but the path";
+        AnswerFiles {
+            prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
+            max_output_tokens: self.max_output_tokens.expect(SET),
+        }
+    }
+
+    /// The value of `MALHA_ANSWERS_…`; `None` when there is no such setting.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
+        Some(match name {
+            "PROMPTS" => {
+                self.prompts = Some(value.into());
+                Ok(())
+            }
+            "MAX_OUTPUT_TOKENS" => value
+                .trim()
+                .parse()
+                .map(|number| self.max_output_tokens = Some(number))
+                .map_err(|_| format!("`{value}` is not a whole number")),
+            _ => return None,
+        })
+    }
+}
+
+impl AnswerFiles {
+    /// Reads the prompts.
+    pub(crate) fn load(&self) -> anyhow::Result<AnswerSettings> {
+        let prompts = read_prompts(&self.prompts, &AnswerPrompts::FILES)?;
+        // Checked here, where the folder's name is known.
+        AnswerPrompts::new(&prompts).map_err(|reason| {
+            let message = format!("{}: {reason}", self.prompts.display());
+            Refusal::new(Exit::Configuration, message)
+        })?;
+        Ok(AnswerSettings {
+            prompts,
+            max_output_tokens: self.max_output_tokens,
+        })
+    }
+}

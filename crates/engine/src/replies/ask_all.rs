@@ -1,0 +1,42 @@
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::cached_model::{CachedModel, StoredReply};
+use super::reply_cache::lock;
+use crate::Result;
+use crate::language_model::{ChatModel as _, ChatRequest};
+
+/// Replies to many requests, in their order; as many at once as the model allows. What one of them costs no other.
+///
+/// # Errors
+/// The store cannot be written. Failures of the model are in the list.
+pub fn ask_all(
+    model: &CachedModel<'_>,
+    requests: &[ChatRequest],
+) -> Result<Vec<Result<StoredReply>>> {
+    let next = AtomicUsize::new(0);
+    let replies: Mutex<Vec<Option<Result<StoredReply>>>> =
+        Mutex::new(requests.iter().map(|_| None).collect());
+    let threads = model.concurrency().clamp(1, requests.len().max(1));
+    model.cache().renewing(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some((at, request)) = {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        requests.get(at).map(|request| (at, request))
+                    } {
+                        let reply = model.ask(request, None, &mut |_| {});
+                        lock(&replies)[at] = Some(reply);
+                    }
+                });
+            }
+        });
+        Ok(())
+    })?;
+    let replies = std::mem::take(&mut *lock(&replies));
+    Ok(replies
+        .into_iter()
+        .map(|reply| reply.expect("every request was asked"))
+        .collect())
+}
