@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest};
+use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, Sections};
 use malha_engine::{AnswerRun, Engine};
 
 use crate::commands::spending::SpendingArgs;
@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// Most tokens of evidence; otherwise 8000, and 12000 for a global question
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     budget: Option<u32>,
+    /// Communities that a question about the whole reads at most
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    communities: u32,
     /// Answer with sentences of the documents, though a chat model is configured
     #[arg(long)]
     no_model: bool,
@@ -57,6 +60,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let request = AskRequest {
         mode: args.mode.into(),
         budget: args.budget.map(|tokens| tokens as usize),
+        communities: args.communities as usize,
         ..AskRequest::new(args.question.join(" "))
     };
     let mut out = Output::new();
@@ -66,8 +70,15 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     } else {
         let model = settings.models.connect(Task::Answers)?;
         let answers = settings.answers.load()?;
+        let reports = settings
+            .models
+            .reports
+            .is_some()
+            .then(|| settings.models.connect(Task::Reports))
+            .transpose()?;
         let run = AnswerRun {
             model: &*model,
+            reports: reports.as_deref(),
             settings: &answers,
             limit: args.spending.limit(&*model, settings)?,
         };
@@ -191,6 +202,24 @@ fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             "{}",
             painted(DIM, format!("{read} of {all} communities read"))
         )?;
+    }
+    if let Some(sections) = &answer.sections {
+        write_sections(out, sections)?;
+    }
+    Ok(())
+}
+
+fn write_sections(out: &mut impl Write, sections: &Sections) -> io::Result<()> {
+    if sections.total > 1 {
+        let line = format!(
+            "read in {} parts: {} say nothing about it, {} could not be read",
+            sections.total, sections.not_supported, sections.failed
+        );
+        writeln!(out, "{}", painted(DIM, line))?;
+    }
+    if !sections.not_covered.is_empty() {
+        let titles = plain_line(&sections.not_covered.join("; "));
+        writeln!(out, "{}", painted(DIM, format!("not covered: {titles}")))?;
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ pub(super) struct Unusable {
     pub reason: String,
     /// The model answered twice, and neither reply could be used: asking a third time would only cost.
     pub is_reply: bool,
+    /// The limit of spending left no room.
+    pub is_budget: bool,
 }
 
 /// What `read` makes of the replies, in the order of the requests. Replies that cannot be used stay on the bill.
@@ -31,12 +33,14 @@ pub(super) fn ask_structured<T>(
                     Ok(Err(Unusable {
                         reason,
                         is_reply: true,
+                        is_budget: false,
                     }))
                 }
             },
             Err(error @ (Error::Model(_) | Error::BudgetReached { .. })) => Ok(Err(Unusable {
                 reason: error.to_string(),
                 is_reply: false,
+                is_budget: matches!(error, Error::BudgetReached { .. }),
             })),
             Err(error) => Err(error),
         }

@@ -7,12 +7,13 @@ use super::context::{entity_line, relation_lines};
 use super::explore::Explorer;
 use super::structured::ask_structured;
 use crate::answer::{AnswerPrompts, Offer, read_report, report_request};
+use crate::language_model::ChatModel as _;
 use crate::replies::CachedModel;
 use crate::retrieval::central_sentences;
 use crate::storage;
 use crate::types::{
     Citation, CommunityLevel, CommunityReport, EntityId, EntryEntity, Finding, MissingReport,
-    NeighborRequest, ReportsWritten,
+    NeighborRequest, PublicId, ReportsWritten,
 };
 use crate::{Error, Result};
 
@@ -46,6 +47,7 @@ pub(super) struct Written {
     /// Reports that the model wrote now.
     pub count: usize,
     pub missing: Vec<MissingReport>,
+    pub budget_reached: bool,
 }
 
 impl Engine {
@@ -78,6 +80,7 @@ impl Engine {
                 let written = self.written_reports(batch, &writer)?;
                 done.written += written.count;
                 done.missing.extend(written.missing);
+                done.budget_reached |= written.budget_reached;
             }
         }
         replies.flush()?;
@@ -113,6 +116,7 @@ impl Engine {
             reports: Vec::with_capacity(ids.len()),
             count: 0,
             missing: Vec::new(),
+            budget_reached: false,
         };
         let mut wanted: Vec<(usize, Offer)> = Vec::new();
         for &id in ids {
@@ -179,6 +183,7 @@ impl Engine {
                 }
                 Err(unusable) => {
                     written.missing.push(missing(report, &unusable.reason));
+                    written.budget_reached |= unusable.is_budget;
                     if unusable.is_reply {
                         report.failure = Some(unusable.reason);
                         self.store_report(report)?;
@@ -232,7 +237,7 @@ impl Explorer<'_> {
             max_nodes: 4 * CENTRAL,
             ..NeighborRequest::new("")
         })?;
-        let is_central = |id| entries.iter().any(|entry| entry.public_id == *id);
+        let is_central = |id: &PublicId| entries.iter().any(|entry| entry.public_id == *id);
         around
             .nodes
             .retain(|node| is_central(&node.entity.public_id));

@@ -124,5 +124,7 @@ pub struct ReportsWritten {
     /// Reports written now; the others were fresh or could not be written.
     pub written: usize,
     pub missing: Vec<MissingReport>,
+    /// Some are missing because the limit of spending left no room.
+    pub budget_reached: bool,
     pub spent: Spent,
 }

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use malha_engine::Engine;
 use malha_engine::types::{CommunityLevel, CommunityList, CommunityRequest};
+use malha_engine::{AnswerRun, Engine};
 
-use crate::config::Settings;
-use crate::exit::Exit;
+use crate::commands::spending::SpendingArgs;
+use crate::config::{Settings, Task};
+use crate::exit::{Exit, Refusal};
 use crate::ui::{DIM, Output, STRONG, count, painted, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
@@ -23,6 +24,11 @@ pub(crate) struct Args {
     /// How many members of each to list
     #[arg(long, value_name = "N", default_value_t = 8)]
     members: usize,
+    /// Let the model of [models.reports] write every report that is missing or stale, fine communities first
+    #[arg(long, conflicts_with = "entity")]
+    reports: bool,
+    #[command(flatten)]
+    spending: SpendingArgs,
 }
 
 /// [`CommunityLevel`] on the command line.
@@ -46,6 +52,13 @@ impl From<LevelName> for CommunityLevel {
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     settings.check_store_exists()?;
     settings.check_writes_now()?;
+    if args.reports {
+        return write_reports(args, settings);
+    }
+    if args.spending.is_stated() {
+        let message = "limits of spending are for --reports";
+        return Err(Refusal::new(Exit::Usage, message).into());
+    }
     let engine = Engine::open(&settings.store, settings.engine.clone())
         .or_else(|_| Engine::open_read_only(&settings.store, settings.engine.clone()))?;
     let list = engine.communities(&CommunityRequest {
@@ -77,6 +90,46 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         stderr::note(settings.verbosity, &shown);
     }
     Ok(Exit::Success)
+}
+
+fn write_reports(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let model = settings.models.connect(Task::Reports)?;
+    let answers = settings.answers.load()?;
+    let run = AnswerRun {
+        model: &*model,
+        reports: Some(&*model),
+        settings: &answers,
+        limit: args.spending.limit(&*model, settings)?,
+    };
+    let engine = Engine::open(&settings.store, settings.engine.clone())?;
+    let done = engine.write_reports(&run)?;
+    if settings.json {
+        let mut out = Output::new();
+        out.json(&done)?;
+        out.flush()?;
+    }
+    for missing in &done.missing {
+        let message = format!("no report of {}: {}", missing.title, missing.reason);
+        stderr::warning(settings.verbosity, &plain_line(&message));
+    }
+    let spent = &done.spent;
+    let summary = format!(
+        "{} communities: {} reports written, {} missing; {} calls, {} tokens in, {} out",
+        done.communities,
+        done.written,
+        done.missing.len(),
+        spent.calls,
+        spent.input_tokens,
+        spent.output_tokens
+    );
+    stderr::note(settings.verbosity, &summary);
+    Ok(if done.budget_reached {
+        Exit::Budget
+    } else if done.missing.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    })
 }
 
 fn write(out: &mut impl Write, list: &CommunityList) -> std::io::Result<()> {
