@@ -43,10 +43,13 @@ pub(super) struct Gathered {
     pub background: Vec<String>,
     pub communities: Option<(usize, usize)>,
     /// Of a global question: how its sections were read, and the quotes of each that has something to say.
-    pub sections: Option<(Sections, Vec<(String, Vec<Citation>)>)>,
+    pub sections: Option<(Sections, Vec<Titled>)>,
     /// The store holds enough of the question to ask about it.
     pub is_known: bool,
 }
+
+/// A title, and the quotes that stand under it.
+pub(super) type Titled = (String, Vec<Citation>);
 
 /// A question on its way to a model.
 pub(super) struct Asking<'a> {
