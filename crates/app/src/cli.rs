@@ -104,6 +104,9 @@ pub(crate) enum Command {
     /// See what extraction put aside: list, show, retry, drop
     #[command(subcommand)]
     Quarantine(commands::quarantine::Command),
+    /// Decide what extraction left open: which names mean one thing
+    #[command(subcommand)]
+    Review(commands::review::Command),
     /// See what each run did
     #[command(subcommand)]
     Runs(commands::runs::Command),

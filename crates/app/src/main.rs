@@ -52,6 +52,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Export(args) => commands::export::run(&args, &settings),
         Command::Schema(command) => commands::schema::run(&command, &settings),
         Command::Quarantine(command) => commands::quarantine::run(&command, &settings),
+        Command::Review(command) => commands::review::run(&command, &settings),
         Command::Runs(command) => commands::runs::run(&command, &settings),
         Command::Ledger(command) => commands::ledger::run(command, &settings),
         Command::Usage(args) => commands::usage::run(&args, &settings),

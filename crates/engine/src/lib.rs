@@ -15,6 +15,7 @@ mod loading;
 mod memory;
 mod pipeline;
 pub mod replies;
+pub mod resolution;
 pub mod retrieval;
 pub mod router;
 pub mod sources;

@@ -1,79 +1,16 @@
 //! Extraction end to end with a model that replays: what is stored follows from texts and replies alone,
 //! nothing is asked twice, and no failure costs more than itself.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
+use malha_engine::Error;
 use malha_engine::extraction::{EntityType, ExtractionSettings, RelationType, Schema};
-use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
-use malha_engine::types::{DocumentInput, ExtractReport, NeighborRequest, SpendingLimit};
-use malha_engine::{Engine, EngineConfig, Error, ExtractionRun};
+use malha_engine::language_model::{ChatReply, ModelErrorKind};
+use malha_engine::types::{Correction, ForgetRequest, SpendingLimit};
 use serde_json::json;
 
-type Answer = Box<dyn Fn(&str, usize) -> Result<ChatReply, ModelErrorKind> + Send + Sync>;
+#[path = "support/replay.rs"]
+mod replay;
 
-/// Answers by the passage; counts the calls about each.
-struct Replay {
-    answer: Answer,
-    calls: Mutex<BTreeMap<String, usize>>,
-    concurrency: usize,
-}
-
-impl Replay {
-    fn new(
-        answer: impl Fn(&str, usize) -> Result<ChatReply, ModelErrorKind> + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            answer: Box::new(answer),
-            calls: Mutex::default(),
-            concurrency: 4,
-        }
-    }
-
-    fn total(&self) -> usize {
-        self.calls.lock().unwrap().values().sum()
-    }
-}
-
-impl ChatModel for Replay {
-    fn name(&self) -> &'static str {
-        "replay"
-    }
-
-    fn concurrency(&self) -> usize {
-        self.concurrency
-    }
-
-    fn complete(
-        &self,
-        request: &ChatRequest,
-        _on_text: &mut dyn FnMut(&str),
-    ) -> Result<ChatReply, ModelError> {
-        let user = &request.messages[1].text;
-        let passage = user.split_once("Passage:\n").unwrap().1;
-        let number = {
-            let mut calls = self.calls.lock().unwrap();
-            let count = calls.entry(passage.to_owned()).or_default();
-            *count += 1;
-            *count
-        };
-        (self.answer)(passage, number).map_err(|kind| ModelError {
-            kind,
-            model: "replay".to_owned(),
-            message: "out of order".to_owned(),
-        })
-    }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "answers are results")]
-fn reply(text: impl std::fmt::Display) -> Result<ChatReply, ModelErrorKind> {
-    Ok(ChatReply {
-        text: text.to_string(),
-        input_tokens: Some(10),
-        output_tokens: Some(5),
-        ..ChatReply::default()
-    })
-}
+use replay::{Replay, documents, engine, extract, extract_with, reply, ties};
 
 /// `A knows B. C knows D.` as a model would put it.
 fn facts(passage: &str, _number: usize) -> Result<ChatReply, ModelErrorKind> {
@@ -90,68 +27,6 @@ fn facts(passage: &str, _number: usize) -> Result<ChatReply, ModelErrorKind> {
         }
     }
     reply(json!({ "entities": entities, "relations": relations }))
-}
-
-fn documents(texts: &[(&str, &str)]) -> Vec<DocumentInput> {
-    texts
-        .iter()
-        .map(|(uri, text)| DocumentInput {
-            uri: (*uri).to_owned(),
-            title: String::new(),
-            text: (*text).to_owned(),
-        })
-        .collect()
-}
-
-fn engine(texts: &[(&str, &str)]) -> Engine {
-    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
-    engine
-        .index_documents("notes", &documents(texts), &())
-        .unwrap();
-    engine
-}
-
-fn extract(engine: &Engine, model: &Replay) -> ExtractReport {
-    extract_with(
-        engine,
-        model,
-        &ExtractionSettings::default(),
-        SpendingLimit::default(),
-    )
-    .unwrap()
-}
-
-fn extract_with(
-    engine: &Engine,
-    model: &Replay,
-    settings: &ExtractionSettings,
-    limit: SpendingLimit,
-) -> malha_engine::Result<ExtractReport> {
-    let run = ExtractionRun {
-        model,
-        settings,
-        limit,
-    };
-    engine.extract(&run, &())
-}
-
-fn ties(engine: &Engine, name: &str) -> Vec<String> {
-    let Some(entity) = engine.entity(name).unwrap().into_iter().next() else {
-        return Vec::new();
-    };
-    let neighbors = engine
-        .neighbors(&NeighborRequest {
-            max_hops: 1,
-            ..NeighborRequest::new(entity.public_id.0)
-        })
-        .unwrap();
-    let mut ties: Vec<String> = neighbors
-        .relations
-        .iter()
-        .map(|tie| format!("{} {} {}", tie.source, tie.relation_type, tie.target))
-        .collect();
-    ties.sort();
-    ties
 }
 
 #[test]
@@ -488,4 +363,96 @@ fn a_second_pass_adds_what_the_first_one_missed() {
         (4, 2, 2)
     );
     assert_eq!(ties(&engine, "Caio"), ["Caio KNOWS Dora"]);
+}
+
+#[test]
+fn a_fact_found_wrong_goes_and_stays_away() {
+    let texts = [
+        ("a", "Ana knows Bea. Bea likes Caio."),
+        ("b", "Ana knows Bea."),
+    ];
+    let engine = engine(&texts);
+    let model = Replay::new(facts);
+    extract(&engine, &model);
+    let whole = engine.digest().unwrap();
+    let sample = engine.facts_to_review(20, 1).unwrap();
+    assert_eq!(sample.len(), 2);
+    assert_eq!(sample, engine.facts_to_review(20, 1).unwrap());
+    let knows = sample.iter().find(|fact| fact.kind == "knows").unwrap();
+    assert_eq!(
+        (
+            knows.source.as_str(),
+            knows.target.as_str(),
+            knows.quote.as_str()
+        ),
+        ("Ana", "Bea", "Ana knows Bea.")
+    );
+    assert!(knows.passage[knows.quote_start..].starts_with(&knows.quote));
+    let likes = sample.iter().find(|fact| fact.kind == "likes").unwrap();
+    engine
+        .judge_facts(&[(knows.id, false), (likes.id, true)])
+        .unwrap();
+    assert!(ties(&engine, "Ana").is_empty());
+    assert!(
+        engine.facts_to_review(20, 1).unwrap().is_empty(),
+        "both are judged"
+    );
+    let precision = engine.precision().unwrap();
+    let shares: Vec<(&str, f64)> = precision
+        .iter()
+        .map(|row| (row.kind.as_str(), row.precision))
+        .collect();
+    assert_eq!(shares, [("knows", 0.0), ("likes", 100.0), ("", 50.0)]);
+    // Neither another run nor edits bring it back.
+    let wrong = engine.digest().unwrap();
+    extract(&engine, &model);
+    engine
+        .index_documents("notes", &documents(&texts[..1]), &())
+        .unwrap();
+    engine
+        .index_documents("notes", &documents(&texts), &())
+        .unwrap();
+    extract(&engine, &model);
+    assert_eq!(engine.digest().unwrap(), wrong);
+    // It was right after all.
+    engine.judge_facts(&[(knows.id, true)]).unwrap();
+    assert_eq!(engine.digest().unwrap(), whole);
+    assert!(matches!(
+        engine.judge_facts(&[(999, true)]),
+        Err(Error::NotFound { .. })
+    ));
+    assert!(engine.verify().unwrap().violations.is_empty());
+}
+
+#[test]
+fn what_was_corrected_or_forgotten_is_not_extracted_again() {
+    let texts = [("a", "Ana knows Bea. Caio knows Dora.")];
+    let engine = engine(&texts);
+    let model = Replay::new(facts);
+    extract(&engine, &model);
+    engine
+        .correct(&Correction {
+            source: "Ana".to_owned(),
+            relation: "knows".to_owned(),
+            target: "Bea".to_owned(),
+            ..Correction::default()
+        })
+        .unwrap();
+    assert!(ties(&engine, "Ana").is_empty());
+    let forgotten = ForgetRequest {
+        entities: vec!["Dora".to_owned()],
+        ..ForgetRequest::default()
+    };
+    engine.forget(&forgotten).unwrap();
+    extract(&engine, &model);
+    engine
+        .index_documents("notes", &documents(&[("b", "Edu knows Fe.")]), &())
+        .unwrap();
+    engine
+        .index_documents("notes", &documents(&texts), &())
+        .unwrap();
+    extract(&engine, &model);
+    assert!(ties(&engine, "Ana").is_empty());
+    assert!(ties(&engine, "Caio").is_empty());
+    assert!(engine.verify().unwrap().violations.is_empty());
 }

@@ -15,6 +15,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "sources",
             "chunking",
             "extraction",
+            "resolution",
             "graph",
             "communities",
             "cypher",

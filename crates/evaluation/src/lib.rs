@@ -2,6 +2,7 @@
 //! vaults and graphs to measure how fast.
 
 mod bootstrap;
+mod clusters;
 mod comparison;
 mod dataset;
 mod error;
@@ -16,9 +17,11 @@ mod rng;
 mod routing;
 mod runner;
 mod temporal;
+mod triples;
 mod vector_cache;
 
 pub use bootstrap::{Interval, RESAMPLES};
+pub use clusters::{ClusterReport, Clusters, evaluate_clusters};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
 pub use dataset::{
     BrokenRow, Exclusion, Half, Passage, PassageFields, PassageTurn, Question, QuestionFields,
@@ -35,4 +38,5 @@ pub use rng::Rng;
 pub use routing::{Misrouted, RouterReport, evaluate_router};
 pub use runner::{RunLog, run_modes};
 pub use temporal::{TemporalReport, evaluate_temporal};
+pub use triples::{Score, TripleReport, TripleScore, evaluate_triples};
 pub use vector_cache::CachedEmbedder;

@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use malha_engine::exchange::ForeignFormat;
 use malha_engine::language_model::Embedder;
 use malha_engine::types::{ConflictPolicy, IngestReport, Memory, Mode, SearchRequest};
 use malha_engine::{DocumentInput, Engine, EngineConfig, parse_moment};
@@ -21,6 +23,8 @@ pub struct RunLog {
     pub index_time: Duration,
     /// Time spent making vectors.
     pub embed_time: Duration,
+    /// Relations that were found by another program.
+    pub relations: usize,
     /// Time spent searching, for every mode in turn.
     pub search_time: Vec<Duration>,
     /// Passages the engine refused, with its reason.
@@ -30,7 +34,8 @@ pub struct RunLog {
 }
 
 /// Indexes the passages and ranks them for every question under every mode. With scopes, every scope becomes a
-/// store of its own, so that a question only sees its own conversation or document.
+/// store of its own, so that a question only sees its own conversation or document. `open_ie`: entities and triples
+/// that another program found in the passages, by id.
 pub fn run_modes(
     passages: &[Passage],
     questions: &[Question],
@@ -38,6 +43,7 @@ pub fn run_modes(
     depth: usize,
     config: &EngineConfig,
     embedder: Option<&Arc<dyn Embedder>>,
+    open_ie: Option<&Path>,
 ) -> Result<(Vec<ModeRun>, RunLog)> {
     let mut log = RunLog {
         search_time: vec![Duration::ZERO; modes.len()],
@@ -83,6 +89,10 @@ pub fn run_modes(
             log.refused
                 .extend(failed.map(|item| format!("{}: {}", item.uri, item.reason)));
             log.embed_time += start.elapsed();
+        }
+        if let Some(path) = open_ie {
+            let found = engine.import_foreign(ForeignFormat::OpenIe, path, "openie", &())?;
+            log.relations += found.relations;
         }
         for ((run, mode), time) in runs.iter_mut().zip(modes).zip(&mut log.search_time) {
             let start = Instant::now();

@@ -2,17 +2,20 @@
 
 mod all;
 mod evidence;
+mod extraction;
 mod figures;
 mod links;
+mod resolution;
 mod retrieval;
 mod router;
 mod temporal;
 mod vault;
 
-use malha_evaluation::Error;
+use malha_evaluation::{BrokenRow, Error};
 
 use crate::config::Settings;
 use crate::exit::{Exit, Refusal};
+use crate::ui::stderr;
 
 /// What can be measured.
 #[derive(Debug, clap::Subcommand)]
@@ -25,6 +28,10 @@ pub(crate) enum Command {
     Evidence(evidence::Args),
     /// Measure how often the router takes the way that fits a question
     Router(router::Args),
+    /// Read replies of models as extraction reads them, and compare the facts with those of a data set
+    Extraction(extraction::Args),
+    /// Measure how well names of one thing are joined, against entities of a data set
+    Resolution(resolution::Args),
     /// Compare the links found in a vault with a reference made by another program
     Links(links::Args),
     /// Ask what held at given dates, of facts with dates
@@ -39,6 +46,8 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::All(args) => all::run(&args, settings),
         Command::Evidence(args) => evidence::run(&args, settings),
         Command::Router(args) => router::run(&args, settings),
+        Command::Extraction(args) => extraction::run(&args, settings),
+        Command::Resolution(args) => resolution::run(&args, settings),
         Command::Links(args) => links::run(&args, settings),
         Command::Temporal(args) => temporal::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),
@@ -49,4 +58,16 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Ok(error) => error.into(),
         Err(error) => error,
     })
+}
+
+/// Names the rows that could not be used; they cost no other row.
+fn report_broken(rows: &[BrokenRow]) -> Exit {
+    for row in rows {
+        stderr::failed(&format!("{}:{}", row.path.display(), row.line), &row.reason);
+    }
+    if rows.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    }
 }

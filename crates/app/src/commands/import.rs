@@ -1,17 +1,18 @@
-//! `malha import --format triples|malha FILE`
+//! `malha import --format triples|malha|msgraphrag|lightrag|nano|openie PATH`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use malha_engine::Engine;
-use malha_engine::exchange::{TripleOptions, TripleReport};
+use malha_engine::exchange::{ForeignFormat, TripleOptions, TripleReport};
+use malha_engine::types::{ForeignReport, ItemFailure};
 use serde_json::json;
 
 use super::index::{self, open_or_create};
 use crate::config::Settings;
 use crate::exit::{Exit, Refusal};
 use crate::ui::stderr::{self, Verbosity};
-use crate::ui::{Output, count, place};
+use crate::ui::{Bar, Output, count, place};
 
 /// How many failed lines are shown before the rest is only counted.
 const FAILURES_SHOWN: usize = 20;
@@ -21,33 +22,93 @@ pub(crate) struct Args {
     /// What the file holds
     #[arg(long, value_enum)]
     format: Format,
-    /// File to read
+    /// File to read; for msgraphrag, lightrag and nano the folder
     file: PathBuf,
     /// Triples: relation that a subject has to one thing at a time; repeatable
     #[arg(long, value_name = "RELATION")]
     exclusive: Vec<String>,
-    /// Triples: name of the file in the store; another file of this name replaces its facts
+    /// Name in the store; another file or folder of this name replaces its facts
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[expect(clippy::doc_markdown, reason = "the help shows these words")]
 enum Format {
     /// Facts, one a line: subject, relation, object, separated by tabs or as JSON
     Triples,
     /// What `malha export --format malha` wrote
     Malha,
+    /// Output folder of Microsoft GraphRAG (Parquet tables)
+    Msgraphrag,
+    /// Working folder of LightRAG
+    Lightrag,
+    /// Working folder of nano-graphrag
+    Nano,
+    /// Entities and triples by passage, as HippoRAG keeps them (JSON or JSON lines)
+    Openie,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
-    if !args.file.is_file() {
-        let message = format!("{}: no such file", args.file.display());
+    let is_folder = matches!(
+        args.format,
+        Format::Msgraphrag | Format::Lightrag | Format::Nano
+    );
+    if !(args.file.is_file() && !is_folder || args.file.is_dir() && is_folder) {
+        let what = if is_folder { "folder" } else { "file" };
+        let message = format!("{}: no such {what}", args.file.display());
         return Err(Refusal::new(Exit::NotFound, message).into());
     }
     match args.format {
         Format::Triples => import_triples(args, settings),
         Format::Malha => import_malha(&args.file, settings),
+        Format::Msgraphrag => import_foreign(args, ForeignFormat::GraphRag, settings),
+        Format::Lightrag => import_foreign(args, ForeignFormat::LightRag, settings),
+        Format::Nano => import_foreign(args, ForeignFormat::Nano, settings),
+        Format::Openie => import_foreign(args, ForeignFormat::OpenIe, settings),
     }
+}
+
+fn import_foreign(args: &Args, format: ForeignFormat, settings: &Settings) -> anyhow::Result<Exit> {
+    let engine = open_or_create(settings)?;
+    let name = name_of(args);
+    let bar = Bar::new(settings.verbosity);
+    let report = engine.import_foreign(format, &args.file, &name, &bar);
+    bar.clear();
+    let report = report?;
+    if settings.json {
+        let mut out = Output::new();
+        out.json(&report)?;
+        out.flush()?;
+    }
+    foreign_summary(&report, &name, settings);
+    Ok(if report.failures.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    })
+}
+
+fn foreign_summary(report: &ForeignReport, name: &str, settings: &Settings) {
+    show_failures(&report.failures, name, settings.verbosity);
+    let message = format!(
+        "{} passages of {}; {} entities, {} relations, {} communities; {} items that no passage bears out \
+         (malha quarantine list)",
+        report.matched,
+        report.passages,
+        report.entities,
+        report.relations,
+        report.communities,
+        report.rejected,
+    );
+    stderr::note(settings.verbosity, &message);
+}
+
+fn name_of(args: &Args) -> String {
+    let file_name = args.file.file_name().unwrap_or_default().to_string_lossy();
+    args.name
+        .clone()
+        .unwrap_or_else(|| format!("import/{file_name}"))
 }
 
 fn import_malha(file: &Path, settings: &Settings) -> anyhow::Result<Exit> {
@@ -64,11 +125,7 @@ fn import_malha(file: &Path, settings: &Settings) -> anyhow::Result<Exit> {
 
 fn import_triples(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let engine = open_or_create(settings)?;
-    let file_name = args.file.file_name().unwrap_or_default().to_string_lossy();
-    let name = args
-        .name
-        .clone()
-        .unwrap_or_else(|| format!("import/{file_name}"));
+    let name = name_of(args);
     let report = engine.import_triples(
         &args.file,
         &name,
@@ -101,23 +158,29 @@ fn find_new_names(engine: &Engine, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn summary(report: &TripleReport, name: &str, settings: &Settings) {
-    let verbosity = settings.verbosity;
+/// The first failures, or all with `-v`, and how many more there are.
+fn show_failures(failures: &[ItemFailure], name: &str, verbosity: Verbosity) {
+    let number = failures.len();
     let shown = if verbosity >= Verbosity::Verbose {
-        report.failures.len()
+        number
     } else {
         FAILURES_SHOWN
     };
-    for failure in report.failures.iter().take(shown) {
+    for failure in failures.iter().take(shown) {
         stderr::failed(&place(name, failure.line), &failure.reason);
     }
-    if report.failures.len() > shown {
-        let more = report.failures.len() - shown;
+    if number > shown {
+        let more = number - shown;
         stderr::note(
             verbosity,
             &format!("{more} more failed lines; -v shows them"),
         );
     }
+}
+
+fn summary(report: &TripleReport, name: &str, settings: &Settings) {
+    let verbosity = settings.verbosity;
+    show_failures(&report.failures, name, verbosity);
     for warning in &report.warnings {
         let message = format!("{}: {}", place(name, warning.line), warning.reason);
         stderr::warning(verbosity, &message);

@@ -25,6 +25,7 @@ pub(crate) mod models;
 pub(crate) mod quarantine;
 pub(crate) mod recall;
 pub(crate) mod remember;
+pub(crate) mod review;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod search;

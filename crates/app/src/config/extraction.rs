@@ -18,10 +18,16 @@ pub(super) struct Extraction {
     passage_tokens: Option<usize>,
     max_output_tokens: Option<u32>,
     second_pass: Option<bool>,
+    judge: Option<bool>,
+    summarize: Option<bool>,
 }
 
 /// `[extraction]`, checked; the files it names are read when a command needs them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "settings that have nothing to do with one another"
+)]
 pub(crate) struct ExtractionFiles {
     pub(crate) schema: PathBuf,
     /// The user named the file: it has to be there.
@@ -32,6 +38,8 @@ pub(crate) struct ExtractionFiles {
     pub(crate) passage_tokens: usize,
     max_output_tokens: u32,
     second_pass: bool,
+    judge: bool,
+    summarize: bool,
 }
 
 impl Extraction {
@@ -43,6 +51,8 @@ impl Extraction {
             passage_tokens: over.passage_tokens.or(self.passage_tokens),
             max_output_tokens: over.max_output_tokens.or(self.max_output_tokens),
             second_pass: over.second_pass.or(self.second_pass),
+            judge: over.judge.or(self.judge),
+            summarize: over.summarize.or(self.summarize),
         }
     }
 
@@ -61,6 +71,8 @@ impl Extraction {
             passage_tokens,
             max_output_tokens: self.max_output_tokens.expect(SET),
             second_pass: self.second_pass.expect(SET),
+            judge: self.judge.expect(SET),
+            summarize: self.summarize.expect(SET),
         })
     }
 
@@ -68,6 +80,13 @@ impl Extraction {
     pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), String>> {
         let number = |value: &str| value.trim().parse::<u32>();
         let wrong = |_| format!("`{value}` is not a whole number");
+        let switch = |place: &mut Option<bool>| match value.trim().parse() {
+            Ok(on) => {
+                *place = Some(on);
+                Ok(())
+            }
+            Err(_) => Err("neither `true` nor `false`".to_owned()),
+        };
         Some(match name {
             "SCHEMA" => {
                 self.schema = Some(value.into());
@@ -87,11 +106,9 @@ impl Extraction {
             "MAX_OUTPUT_TOKENS" => number(value)
                 .map(|n| self.max_output_tokens = Some(n))
                 .map_err(wrong),
-            "SECOND_PASS" => value
-                .trim()
-                .parse()
-                .map(|on| self.second_pass = Some(on))
-                .map_err(|_| "neither `true` nor `false`".to_owned()),
+            "SECOND_PASS" => switch(&mut self.second_pass),
+            "JUDGE" => switch(&mut self.judge),
+            "SUMMARIZE" => switch(&mut self.summarize),
             _ => return None,
         })
     }
@@ -116,6 +133,8 @@ impl ExtractionFiles {
             passage_tokens: self.passage_tokens,
             max_output_tokens: self.max_output_tokens,
             second_pass: self.second_pass,
+            judge: self.judge,
+            summarize: self.summarize,
         })
     }
 }

@@ -29,6 +29,7 @@ mod stdout_carries_results_only;
 mod the_readme_shows_what_is_printed;
 mod the_store_is_found_upwards;
 mod watch_picks_up_an_edit;
+mod what_a_model_found_is_reviewed;
 mod what_is_remembered_is_recalled;
 mod what_was_stated_once_holds;
 mod writers_wait_and_readers_never_fail;

@@ -55,11 +55,23 @@ impl Engine {
         let read = Read::new(&plan, &replies)?;
         let wanted = read.missing(&plan);
         report.known = plan.items.len() - wanted.len();
-        let called = if wanted.is_empty() {
+        let mut called = if wanted.is_empty() {
             extract::Called::default()
         } else {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
             extract::call_all(&plan, wanted, run.model, &replies, progress)?
+        };
+        let mut warnings = Vec::new();
+        let stopped = match called.stopped.take() {
+            None => self.ask_opinions(run, &replies, progress, &mut warnings),
+            Some(stopped) => Err(stopped),
+        };
+        let stopped = match stopped {
+            Ok(()) => None,
+            Err(error @ (Error::BudgetReached { .. } | Error::Interrupted | Error::Model(_))) => {
+                Some(error)
+            }
+            Err(error) => return Err(error),
         };
         replies.flush()?;
         self.store_rows(
@@ -70,12 +82,13 @@ impl Engine {
             progress,
             &mut report,
         )?;
+        report.warnings.append(&mut warnings);
         report.extracted = called.extracted;
         report.repaired = called.repaired;
         report.left = called.left;
         report.spent = replies.spent();
         report.elapsed_ms = (self.clock.now().0 - started.0).max(0) as u64;
-        report.budget_reached = matches!(called.stopped, Some(Error::BudgetReached { .. }));
+        report.budget_reached = matches!(stopped, Some(Error::BudgetReached { .. }));
         self.with_job(progress, |job| {
             let lease = job
                 .store
@@ -85,11 +98,56 @@ impl Engine {
             storage::save_run(transaction.connection(), started, now, "extract", &report)?;
             transaction.commit_bookkeeping()
         })?;
-        match called.stopped {
+        match stopped {
             Some(Error::Interrupted) => Err(Error::Interrupted),
             Some(error @ Error::Model(_)) => Err(error),
             _ => Ok(report),
         }
+    }
+
+    /// Asks about names that may be one thing, and for summaries, where the settings say so.
+    fn ask_opinions(
+        &self,
+        run: &ExtractionRun<'_>,
+        replies: &ReplyCache<'_>,
+        progress: &dyn Progress,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        let settings = run.settings;
+        if !settings.judge && !settings.summarize {
+            return Ok(());
+        }
+        let plan = self.plan(run.model.name(), settings)?;
+        let read = Read::new(&plan, replies)?;
+        let namespace = |store: &storage::Store| -> Result<i64> {
+            Ok(store.namespace(&self.namespace)?.map_or(0, |id| id.0))
+        };
+        if settings.judge {
+            let prompts = Prompts::new(&settings.prompts).map_err(Error::Usage)?;
+            let pairs = {
+                let store = self.store();
+                extract::open_pairs(store.connection(), namespace(&store)?, &plan, &read)?
+            };
+            let verdicts =
+                extract::judge(&pairs, &prompts, run.model, replies, progress, warnings)?;
+            let store = self.store();
+            let lease = store.write_lease("malha index --extract", self.config.lease_wait)?;
+            let transaction = lease.transaction()?;
+            let id = transaction.namespace(&self.namespace)?.0;
+            for (row, is_same) in &verdicts {
+                let now = self.clock.now();
+                storage::judge_merge(transaction.connection(), id, row, *is_same, now)?;
+            }
+            transaction.commit_bookkeeping()?;
+        }
+        if settings.summarize {
+            let long = {
+                let store = self.store();
+                extract::long_descriptions(store.connection(), namespace(&store)?, &plan, &read)?
+            };
+            extract::summarize(&long, run.model, replies, progress, warnings)?;
+        }
+        Ok(())
     }
 
     /// What [`Engine::extract`] would take. Nothing is sent.
@@ -186,20 +244,25 @@ impl Engine {
 
     /// Brings the rows of extraction in line with documents that changed: what a changed passage stated is
     /// taken back until it is asked about again. Does nothing where nothing was extracted.
-    pub(super) fn follow_documents(&self, progress: &dyn Progress) -> Result<()> {
+    pub(super) fn follow_documents(&self, progress: &dyn Progress) -> Result<ExtractReport> {
         let last = {
             let store = self.store();
             match store.namespace(&self.namespace)? {
-                Some(id) => extract::last_version(store.connection(), id.0)?,
                 None => None,
+                Some(id) => match extract::last_version(store.connection(), id.0)? {
+                    Some(version) => Some(version),
+                    // Nothing but what other programs found.
+                    None => storage::has_imported(store.connection(), id.0)?.then(Default::default),
+                },
             }
         };
         let Some((model, settings)) = last else {
-            return Ok(());
+            return Ok(ExtractReport::default());
         };
         let replies = self.replies(SpendingLimit::default());
         let mut report = ExtractReport::default();
-        self.store_rows(&replies, &model, &settings, None, progress, &mut report)
+        self.store_rows(&replies, &model, &settings, None, progress, &mut report)?;
+        Ok(report)
     }
 
     fn store_rows(
@@ -214,7 +277,15 @@ impl Engine {
         // Another process may change documents between reading replies and writing rows.
         loop {
             let plan = self.plan(model, settings)?;
-            let read = Read::new(&plan, replies)?;
+            let mut read = Read::new(&plan, replies)?;
+            if settings.summarize {
+                let long = {
+                    let store = self.store();
+                    let namespace = store.namespace(&self.namespace)?.map_or(0, |id| id.0);
+                    extract::long_descriptions(store.connection(), namespace, &plan, &read)?
+                };
+                read.take_summaries(&plan, long, replies)?;
+            }
             let mut found = ExtractReport::default();
             let is_stored = self.with_job(progress, |job| {
                 extract::store_rows(job, &plan, read, called, &mut found)

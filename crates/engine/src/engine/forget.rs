@@ -62,7 +62,14 @@ impl Engine {
                         pipeline::retire_documents(scope, changes, &doomed.documents)?;
                         for &entity in &doomed.entities {
                             let row = storage::entity(scope.connection, entity)?;
-                            writer.bury(Buried::Entity, &[&name_key(&row.name)])?;
+                            // All names that it was joined of: each would come back on its own.
+                            let key = name_key(&row.name);
+                            let keys =
+                                storage::joined_keys(scope.connection, scope.namespace, &key)?;
+                            for key in &keys {
+                                writer.bury(Buried::Entity, &[key])?;
+                            }
+                            storage::forget_merges(scope.connection, scope.namespace, &keys)?;
                             let facts = storage::relations_at(scope.connection, entity)?;
                             for fact in facts_of(&writer, &facts)? {
                                 writer.retract(fact)?;

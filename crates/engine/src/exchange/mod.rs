@@ -5,6 +5,7 @@ mod csv_row;
 mod cypher_script;
 mod export;
 mod file_name;
+mod foreign;
 mod gexf;
 mod graphml;
 mod html;
@@ -22,5 +23,6 @@ mod triples;
 mod xml_text;
 
 pub use export::{ExportFormat, ExportReport, export, export_to};
+pub use foreign::{ForeignCommunity, ForeignFormat, ForeignGraph, ForeignPassage, read_foreign};
 pub use malha::{export_malha, import_malha};
 pub use triples::{TripleOptions, TripleReport, TripleSyntax, import_triples};

@@ -320,11 +320,12 @@ impl Checker<'_> {
         if let Some(&at) = self.by_name.get(&key) {
             return Ok(at);
         }
-        if let Some(&at) = self.by_id.get(written) {
-            return Ok(at);
-        }
+        // A year may be a name.
         if let Some(reason) = self.refused.get(&key) {
             return Err(format!("its {what} {written:?} was refused: {reason}"));
+        }
+        if let Some(&at) = self.by_id.get(written) {
+            return Ok(at);
         }
         let name = clean_name(written).map_err(|reason| format!("its {what} {reason}"))?;
         // A number is what the reply calls an entity by, and it has none of that number.

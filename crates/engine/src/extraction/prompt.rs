@@ -17,16 +17,22 @@ pub struct Prompts {
     pub repair: Template,
     /// Proposes a schema: `{{language}}`.
     pub infer: Template,
+    /// Decides which names mean one thing.
+    pub judge: Template,
+    /// Makes one description of many: `{{name}}`, `{{language}}`.
+    pub summary: Template,
 }
 
 impl Prompts {
     /// Names of the files that may replace one of ours.
-    pub const FILES: [&'static str; 5] = [
+    pub const FILES: [&'static str; 7] = [
         "extract.md",
         "passage.md",
         "again.md",
         "repair.md",
         "infer.md",
+        "judge.md",
+        "summary.md",
     ];
 
     /// Our own prompts.
@@ -74,6 +80,13 @@ impl Prompts {
                 "infer.md",
                 include_str!("prompts/infer.md"),
                 &["language"],
+                &[],
+            )?,
+            judge: load("judge.md", include_str!("prompts/judge.md"), &[], &[])?,
+            summary: load(
+                "summary.md",
+                include_str!("prompts/summary.md"),
+                &["name", "language"],
                 &[],
             )?,
         })

@@ -22,6 +22,10 @@ pub struct ExtractionSettings {
     pub max_output_tokens: u32,
     /// Ask once more for what the first reply missed.
     pub second_pass: bool,
+    /// Ask the model about names that may mean one thing and that nothing else settles.
+    pub judge: bool,
+    /// Let the model make one description where passages give more than fits.
+    pub summarize: bool,
 }
 
 impl Default for ExtractionSettings {
@@ -33,6 +37,8 @@ impl Default for ExtractionSettings {
             passage_tokens: 800,
             max_output_tokens: 4096,
             second_pass: false,
+            judge: false,
+            summarize: false,
         }
     }
 }

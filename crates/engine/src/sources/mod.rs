@@ -25,7 +25,7 @@ mod stated_date;
 mod title;
 mod walk;
 mod wikilink;
-mod xml;
+pub(crate) mod xml;
 mod yaml;
 mod zip_archive;
 

@@ -5,7 +5,7 @@ use html5gum::{Spanned, StartTag, Token, Tokenizer};
 
 /// A piece of an XML part.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// A start tag; an empty element's is followed by its `End`.
     Start(Tag),
     /// Name with its prefix, lower-cased.
@@ -15,32 +15,32 @@ pub(super) enum Event {
 
 /// A start tag.
 #[derive(Debug)]
-pub(super) struct Tag {
+pub(crate) struct Tag {
     /// With its prefix, lower-cased.
-    pub(super) name: String,
+    pub(crate) name: String,
     attributes: StartTag<()>,
 }
 
 impl Tag {
     /// Value of an attribute, by its lower-cased name with prefix.
-    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let value: &Spanned<_, ()> = self.attributes.attributes.get(name.as_bytes())?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
     /// The name without its prefix.
-    pub(super) fn local(&self) -> &str {
+    pub(crate) fn local(&self) -> &str {
         local(&self.name)
     }
 }
 
 /// A name without its prefix.
-pub(super) fn local(name: &str) -> &str {
+pub(crate) fn local(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
 
 /// The pieces of an XML text, in order.
-pub(super) fn events(text: &str) -> impl Iterator<Item = Event> {
+pub(crate) fn events(text: &str) -> impl Iterator<Item = Event> {
     let tokens = Tokenizer::new(text).map_while(Result::ok);
     tokens.flat_map(|token| {
         let (first, second) = match token {
@@ -68,7 +68,7 @@ pub(super) fn events(text: &str) -> impl Iterator<Item = Event> {
 }
 
 /// The text inside the first element of this local name.
-pub(super) fn text_of(xml: &str, name: &str) -> Option<String> {
+pub(crate) fn text_of(xml: &str, name: &str) -> Option<String> {
     let mut found: Option<String> = None;
     for event in events(xml) {
         match event {

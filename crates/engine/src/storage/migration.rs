@@ -20,6 +20,9 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0006_ledger.sql"),
     include_str!("migrations/0007_community.sql"),
     include_str!("migrations/0008_embedding_spaces.sql"),
+    include_str!("migrations/0009_merge.sql"),
+    include_str!("migrations/0010_imported.sql"),
+    include_str!("migrations/0011_verdict.sql"),
 ];
 
 /// The format that this version writes and reads.

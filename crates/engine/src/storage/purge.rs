@@ -223,6 +223,14 @@ const QUOTES: &[&str] = &[
          OR id IN (SELECT operation FROM operation_fact WHERE relation IN (SELECT id FROM temp.doomed_relation)))",
     // Caches of the vectors hold those of the forgotten passages.
     "UPDATE embedding_space SET generation = generation + 1 WHERE namespace = ?1",
+    // Names that only the forgotten documents have.
+    "DELETE FROM merge WHERE namespace = ?1
+         AND EXISTS (SELECT 1 FROM document d WHERE d.id IN (SELECT id FROM temp.doomed_document)
+             AND (instr(d.text, merge.one) OR instr(d.text, merge.other)))
+         AND NOT EXISTS (SELECT 1 FROM chunk c JOIN document d ON d.id = c.document
+             WHERE d.namespace = ?1 AND c.retracted_at IS NULL
+                 AND c.id NOT IN (SELECT id FROM temp.doomed_chunk)
+                 AND (instr(c.text, merge.one) OR instr(c.text, merge.other)))",
     "DELETE FROM issue WHERE (source, path) IN
          (SELECT source, path FROM document WHERE namespace = ?1 AND id IN (SELECT id FROM temp.doomed_document))",
     "DELETE FROM file WHERE (source, path) IN

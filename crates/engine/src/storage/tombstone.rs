@@ -40,7 +40,7 @@ pub(crate) fn bury(
     parts: &[&str],
     now: Timestamp,
 ) -> Result<()> {
-    let hash = hash(connection, parts)?;
+    let hash = keyed_hash(connection, parts)?;
     connection
         .prepare_cached(
             "INSERT INTO tombstone (namespace, kind, hash, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
@@ -56,7 +56,7 @@ pub(crate) fn unbury(
     kind: Buried,
     parts: &[&str],
 ) -> Result<bool> {
-    let hash = hash(connection, parts)?;
+    let hash = keyed_hash(connection, parts)?;
     let changed = connection
         .prepare_cached("DELETE FROM tombstone WHERE namespace = ?1 AND kind = ?2 AND hash = ?3")?
         .execute(params![namespace, kind.as_str(), hash])?;
@@ -77,14 +77,14 @@ pub(crate) fn is_buried(
     if !any {
         return Ok(false);
     }
-    let hash = hash(connection, parts)?;
+    let hash = keyed_hash(connection, parts)?;
     Ok(connection
         .prepare_cached("SELECT 1 FROM tombstone WHERE namespace = ?1 AND kind = ?2 AND hash = ?3")?
         .exists(params![namespace, kind.as_str(), hash])?)
 }
 
 /// HMAC-SHA-256 (RFC 2104) with the store's own random key.
-fn hash(connection: &Connection, parts: &[&str]) -> Result<Vec<u8>> {
+pub(super) fn keyed_hash(connection: &Connection, parts: &[&str]) -> Result<Vec<u8>> {
     let key = key(connection)?;
     let pad = |with: u8| {
         let mut block = [with; BLOCK];
@@ -137,7 +137,7 @@ mod tests {
             .unwrap();
         // The same with another key is another hash: nobody can try names without the store.
         set_meta(connection, KEY, "other").unwrap();
-        assert_ne!(super::hash(connection, &["a", "b"]).unwrap(), hash);
+        assert_ne!(super::keyed_hash(connection, &["a", "b"]).unwrap(), hash);
         assert!(!buried(Buried::Fact, &["a", "b"]));
         set_meta(connection, KEY, "0123456789ABCDEF").unwrap();
         bury(connection, 1, Buried::Fact, &["c"], Timestamp(1)).unwrap();

@@ -20,6 +20,12 @@ pub struct ExtractReport {
     pub entities_removed: usize,
     pub relations_added: usize,
     pub relations_closed: usize,
+    /// Pairs of names that became one entity, and pairs that wait for a decision; `malha review merges` has
+    /// them.
+    #[serde(default)]
+    pub merged: usize,
+    #[serde(default)]
+    pub proposed: usize,
     /// Items of usable replies that were not stored; `malha quarantine list` has them.
     pub items_rejected: usize,
     /// Replies that had to be asked for a second time because they could not be read.

@@ -34,15 +34,18 @@ mod document_view;
 mod embedding;
 mod entity;
 mod extract;
+mod foreign;
 mod forget;
 mod graph_view;
 mod ids;
 mod link;
 mod memory;
 mod mention;
+mod merge;
 mod namespace;
 mod progress;
 mod report;
+mod review;
 mod search;
 mod settings;
 mod stats;
@@ -70,6 +73,7 @@ pub use document_view::DocumentView;
 pub use embedding::{EmbedReport, EmbeddingState};
 pub use entity::{Entity, EntityKind};
 pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
+pub use foreign::ForeignReport;
 pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};
 pub use graph_view::{
     Direction, EntityView, EvidenceView, NeighborRequest, NeighborView, Neighborhood, OpenLink,
@@ -83,9 +87,11 @@ pub use memory::{
     OperationView, RecallRequest, Recalled, RecalledEntity, RecalledPassage, RecalledRelation,
 };
 pub use mention::{Mention, MentionHow};
+pub use merge::{MergeRule, MergeStatus, MergeView};
 pub use namespace::Namespace;
 pub use progress::{Progress, Stage};
 pub use report::{IngestReport, ItemFailure};
+pub use review::{ReviewFact, TypePrecision};
 pub use search::{
     Connection, EntryEntity, Evidence, Lane, LaneRecord, LaneStatus, Mode, SearchRequest,
     SearchResponse,

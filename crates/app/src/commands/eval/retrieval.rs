@@ -60,6 +60,9 @@ pub(crate) struct Args {
     /// Leave out questions with this value of a field; repeatable
     #[arg(long, value_name = "FIELD=VALUE")]
     exclude: Vec<Exclusion>,
+    /// Entities and triples by passage id that another program found (see `malha import --format openie`)
+    #[arg(long, value_name = "FILE")]
+    openie: Option<PathBuf>,
     /// Show the questions of each value of this field apart
     #[arg(long, value_name = "FIELD")]
     by: Option<String>,
@@ -109,7 +112,7 @@ impl Args {
     /// Makes relative paths start at `folder`.
     pub(super) fn below(&mut self, folder: &Path) {
         let paths = self.corpus.iter_mut().chain([&mut self.queries]);
-        for path in paths.chain(&mut self.include_ids) {
+        for path in paths.chain(&mut self.include_ids).chain(&mut self.openie) {
             *path = folder.join(&*path);
         }
     }
@@ -158,6 +161,7 @@ pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Re
         metrics.depth(),
         &settings.engine,
         args.embedder(settings)?.as_ref(),
+        args.openie.as_deref(),
     )?;
     if let Some(path) = &args.out {
         write_runs(path, questions, &runs)?;

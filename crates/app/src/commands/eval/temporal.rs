@@ -42,13 +42,5 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     for reason in &report.refused {
         stderr::warning(settings.verbosity, &format!("facts, {reason}"));
     }
-    for row in &report.broken {
-        let place = format!("{}:{}", row.path.display(), row.line);
-        stderr::failed(&place, &row.reason);
-    }
-    Ok(if report.broken.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Partial
-    })
+    Ok(super::report_broken(&report.broken))
 }

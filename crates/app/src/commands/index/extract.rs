@@ -189,6 +189,13 @@ fn show(
             extracted.items_rejected,
         ),
     );
+    if extracted.merged + extracted.proposed > 0 {
+        let message = format!(
+            "names: {} joined with another, {} that may be (malha review merges list)",
+            extracted.merged, extracted.proposed
+        );
+        stderr::note(verbosity, &message);
+    }
     if extracted.passages > 0 && extracted.entities == 0 && extracted.left == 0 {
         stderr::warning(
             verbosity,

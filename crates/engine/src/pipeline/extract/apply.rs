@@ -3,21 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::call::Called;
 use super::gather::{Gathered, GatheredRelation, aside};
-use super::plan::{Derived, Plan};
+use super::identity::Identity;
+use super::opinion::{LongDescription, SUMMARY};
+use super::plan::{Derived, Item, Plan};
 use crate::Result;
 use crate::extraction::{Extraction, RawReply, check_reply};
 use crate::memory::{buried_fact, settle};
 use crate::pipeline::{Changes, Scope, names};
 use crate::replies::ReplyCache;
+use crate::resolution::Decisions;
 use crate::storage::{self, Buried, EvidenceRow, Fact, NamespaceId, Origin, TYPE_EVIDENCE};
 use crate::text::{fold, squash};
 use crate::types::{
-    Alias, AliasSource, EntityId, EntityKind, ExtractReport, ItemFailure, Progress, RelationId,
-    RelationTypeId, Timestamp,
+    Alias, AliasSource, EntityId, EntityKind, ExtractReport, ItemFailure, MergeStatus, Progress,
+    RelationId, RelationTypeId, Timestamp,
 };
 
 /// Characters of a reply that a quarantined passage shows.
@@ -29,6 +33,8 @@ const FEW_FORMS: usize = 200;
 pub(crate) struct Read {
     /// By position in the plan; `None` where there is no usable reply.
     found: Vec<Option<Extraction>>,
+    /// Descriptions that a model made of many, by key of the entity.
+    summaries: BTreeMap<String, String>,
 }
 
 impl Read {
@@ -41,13 +47,36 @@ impl Read {
                 _ => None,
             });
         }
-        let schema = &plan.settings().schema;
         let found = raw
             .into_par_iter()
             .zip(&plan.items)
-            .map(|(raw, item)| Some(check_reply(raw?, &item.passage.text, schema)))
+            .map(|(raw, item)| {
+                let schema = plan.schema_of(item);
+                Some(check_reply(raw?, &item.passage.text, schema))
+            })
             .collect();
-        Ok(Self { found })
+        Ok(Self {
+            found,
+            summaries: BTreeMap::new(),
+        })
+    }
+
+    /// Takes the stored summaries of long descriptions. Nobody may hold the store.
+    pub(crate) fn take_summaries(
+        &mut self,
+        plan: &Plan,
+        long: Vec<LongDescription>,
+        replies: &ReplyCache<'_>,
+    ) -> Result<()> {
+        for LongDescription { key, request } in long {
+            if let Some(reply) = replies.peek(SUMMARY, plan.model(), &request)? {
+                let text = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                if !text.is_empty() {
+                    self.summaries.insert(key, text);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Positions without a usable reply, but for those that the user wants no more of.
@@ -69,19 +98,26 @@ pub(crate) fn apply(
     progress: &dyn Progress,
     report: &mut ExtractReport,
 ) -> Result<()> {
-    let schema = &plan.settings().schema;
-    let mut gathered = Gathered::default();
-    let mut missing = Vec::new();
-    for (at, found) in read.found.into_iter().enumerate() {
-        match found {
-            Some(found) => gathered.add(&plan.items[at], found, schema),
-            None => missing.push(at),
+    let (mut gathered, identity, missing) = gather(scope.connection, scope.namespace, plan, &read)?;
+    for (key, summary) in read.summaries {
+        if let Some(entity) = gathered.entities.get_mut(&key) {
+            entity.summary = Some(summary);
         }
     }
+    let pairs = identity.rows();
+    report.merged = pairs
+        .iter()
+        .filter(|pair| pair.status == MergeStatus::Merged)
+        .count();
+    report.proposed = pairs
+        .iter()
+        .filter(|pair| pair.status == MergeStatus::Proposed)
+        .count();
+    storage::save_merges(scope.connection, scope.namespace, &pairs)?;
     report.passages = plan.items.len();
     report.items_rejected = gathered.asides.len();
     report.warnings.append(&mut gathered.warnings);
-    leave_out_buried(scope, &mut gathered)?;
+    leave_out_buried(scope, &mut gathered, &identity)?;
     report.entities = gathered.entities.len();
     report.relations = gathered.relations.len();
     put_passages_aside(scope, plan, &missing, called, &mut gathered, report)?;
@@ -116,8 +152,62 @@ pub(crate) fn apply(
     }
 }
 
-/// What was forgotten or rejected does not come back, whatever a model says.
-fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered) -> Result<()> {
+/// What all passages say, joined by name, with how the names were resolved, and the positions of passages that
+/// have no reply.
+pub(super) fn gather(
+    connection: &Connection,
+    namespace: i64,
+    plan: &Plan,
+    read: &Read,
+) -> Result<(Gathered, Identity, Vec<usize>)> {
+    let identity = identity_of(connection, namespace, plan, read)?;
+    let mut gathered = Gathered::default();
+    let mut missing = Vec::new();
+    let mut keys = identity.keys.iter();
+    for (at, found) in read.found.iter().enumerate() {
+        match found {
+            Some(found) => {
+                let keys = keys.next().expect("as many as passages with a reply");
+                let item = &plan.items[at];
+                gathered.add(item, found, keys, plan.schema_of(item));
+            }
+            None => missing.push(at),
+        }
+    }
+    for (key, title) in &identity.titles {
+        if let Some(entity) = gathered.entities.get_mut(key) {
+            entity.title = Some(title.clone());
+        }
+    }
+    Ok((gathered, identity, missing))
+}
+
+/// The names of all passages that have a reply, resolved.
+pub(super) fn identity_of(
+    connection: &Connection,
+    namespace: i64,
+    plan: &Plan,
+    read: &Read,
+) -> Result<Identity> {
+    let mut decisions = Decisions::default();
+    for (one, other, is_same) in storage::merge_decisions(connection, namespace)? {
+        if let Some(is_same) = is_same {
+            decisions.insert(&one, &other, is_same);
+        }
+    }
+    let statements: Vec<(&Item, &Extraction)> = plan
+        .items
+        .iter()
+        .zip(&read.found)
+        .filter_map(|(item, found)| Some((item, found.as_ref()?)))
+        .collect();
+    Identity::new(&statements, &decisions, &|key| {
+        storage::is_buried(connection, namespace, Buried::Entity, &[key])
+    })
+}
+
+/// What was forgotten or rejected does not come back, whatever a model says and whatever its ends are called.
+fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered, identity: &Identity) -> Result<()> {
     let is_buried =
         |kind, parts: &[&str]| storage::is_buried(scope.connection, scope.namespace, kind, parts);
     let mut gone = BTreeSet::new();
@@ -127,24 +217,31 @@ fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered) -> Result<()> {
         }
     }
     gathered.entities.retain(|key, _| !gone.contains(key));
+    let names_of = |key: &String| -> Vec<String> {
+        let names = identity.members.get(key);
+        names.map_or_else(
+            || vec![key.clone()],
+            |names| names.iter().cloned().collect(),
+        )
+    };
     let mut buried = Vec::new();
-    for ((source, target, _, from, to), relation) in &gathered.relations {
-        let parts = buried_fact(
-            source,
-            &relation.kind,
-            target,
-            from.map(Timestamp),
-            to.map(Timestamp),
-        );
-        let parts = parts.each_ref().map(String::as_str);
-        if gone.contains(source) || gone.contains(target) || is_buried(Buried::Fact, &parts)? {
-            buried.push((
-                source.clone(),
-                target.clone(),
-                storage::relation_key(&relation.kind),
-                *from,
-                *to,
-            ));
+    for (key, relation) in &gathered.relations {
+        let (source, target, _, from, to) = key;
+        let mut is_gone = gone.contains(source) || gone.contains(target);
+        for source in names_of(source) {
+            for target in names_of(target) {
+                let parts = buried_fact(
+                    &source,
+                    &relation.kind,
+                    &target,
+                    from.map(Timestamp),
+                    to.map(Timestamp),
+                );
+                is_gone |= is_buried(Buried::Fact, &parts.each_ref().map(String::as_str))?;
+            }
+        }
+        if is_gone {
+            buried.push(key.clone());
         }
     }
     for key in buried {
@@ -218,7 +315,7 @@ fn save_entities(
     let mut ids = BTreeMap::new();
     let mut wanted: BTreeMap<(EntityId, String), Alias> = BTreeMap::new();
     for (key, entity) in &gathered.entities {
-        let shown = entity.shown();
+        let shown = entity.shown(key);
         let (id, is_new) = storage::ensure_entity(
             connection,
             namespace,

@@ -34,6 +34,10 @@ pub(super) struct GatheredEntity {
     pub kinds: BTreeSet<(String, String)>,
     pub descriptions: Vec<String>,
     pub properties: Map<String, Value>,
+    /// How it is shown, where its name alone would not tell it from others.
+    pub title: Option<String>,
+    /// One description that a model made of many.
+    pub summary: Option<String>,
 }
 
 /// What makes a statement the same one: both names, the type, the period.
@@ -54,28 +58,42 @@ pub(super) struct GatheredRelation {
 }
 
 impl GatheredEntity {
-    /// The spelling to show: the most frequent, of equals the better one.
-    pub(super) fn shown(&self) -> &str {
-        let mut shown: Option<(&str, usize)> = None;
-        for (spelling, &count) in &self.spellings {
-            let is_better = shown.is_none_or(|(best, most)| {
-                count > most || (count == most && is_better_name(spelling, best))
-            });
-            if is_better {
-                shown = Some((spelling, count));
-            }
+    /// The spelling to show: of the name that it is stored under, the most frequent one.
+    pub(super) fn shown(&self, key: &str) -> &str {
+        if let Some(title) = &self.title {
+            return title;
         }
-        shown.expect("every name is spelled").0
+        let spellings = || {
+            let counts = self.spellings.iter();
+            counts.map(|(spelling, &count)| (spelling.as_str(), count))
+        };
+        best_spelling(spellings().filter(|(spelling, _)| name_key(spelling) == key))
+            .or_else(|| best_spelling(spellings()))
+            .expect("every name is spelled")
     }
 
-    /// What is said of it, each sentence once, within bounds.
-    pub(super) fn description(&self) -> Option<String> {
-        let mut out = String::new();
+    /// What is said of it, each sentence once.
+    pub(super) fn distinct_descriptions(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
-        for description in &self.descriptions {
-            if !seen.insert(fold(description)) {
-                continue;
-            }
+        let mut distinct: Vec<&str> = self.descriptions.iter().map(String::as_str).collect();
+        distinct.retain(|description| seen.insert(fold(description)));
+        distinct
+    }
+
+    /// Whether more is said of it than fits into one description.
+    pub(super) fn is_long(&self) -> bool {
+        let distinct = self.distinct_descriptions();
+        distinct.len() > 1
+            && distinct.iter().map(|text| text.len()).sum::<usize>() > LONGEST_DESCRIPTION
+    }
+
+    /// What is said of it, within bounds: a model's summary where there is one, else each sentence once.
+    pub(super) fn description(&self) -> Option<String> {
+        if let Some(summary) = &self.summary {
+            return Some(summary.clone());
+        }
+        let mut out = String::new();
+        for description in self.distinct_descriptions() {
             let is_first = out.is_empty();
             if !is_first && out.len() + description.len() > LONGEST_DESCRIPTION {
                 break;
@@ -99,52 +117,62 @@ impl GatheredEntity {
 }
 
 impl Gathered {
-    /// Adds what one passage says. Passages come in the order of documents and places.
-    pub(super) fn add(&mut self, item: &Item, found: Extraction, schema: &Schema) {
-        let keys: Vec<String> = found
-            .entities
-            .iter()
-            .map(|entity| name_key(&entity.name))
-            .collect();
-        for (key, entity) in keys.iter().zip(found.entities) {
-            self.add_entity(key, &item.uri, entity);
+    /// Adds what one passage says. Passages come in the order of documents and places. `keys`: of its
+    /// entities; those without one were forgotten.
+    pub(super) fn add(
+        &mut self,
+        item: &Item,
+        found: &Extraction,
+        keys: &[Option<String>],
+        schema: &Schema,
+    ) {
+        for (key, entity) in keys.iter().zip(&found.entities) {
+            if let Some(key) = key {
+                self.add_entity(key, &item.uri, entity);
+            }
         }
-        for relation in found.relations {
-            self.add_relation(item, &keys, relation, schema);
+        for relation in &found.relations {
+            if let (Some(source), Some(target)) = (&keys[relation.source], &keys[relation.target]) {
+                self.add_relation(item, (source.clone(), target.clone()), relation, schema);
+            }
         }
-        for rejected in found.rejected {
-            self.asides
-                .push(aside(item, rejected.kind, rejected.item, rejected.reason));
+        for rejected in &found.rejected {
+            let (what, reason) = (rejected.item.clone(), rejected.reason.clone());
+            self.asides.push(aside(item, rejected.kind, what, reason));
         }
     }
 
-    fn add_entity(&mut self, key: &str, uri: &str, entity: ExtractedEntity) {
+    fn add_entity(&mut self, key: &str, uri: &str, entity: &ExtractedEntity) {
         let known = self.entities.entry(key.to_owned()).or_default();
-        *known.spellings.entry(entity.name).or_default() += 1;
-        known
-            .aliases
-            .extend(entity.aliases.into_iter().filter(|alias| is_name(alias)));
-        for kind in entity.kinds {
-            known.kinds.insert((kind, uri.to_owned()));
+        *known.spellings.entry(entity.name.clone()).or_default() += 1;
+        let aliases = entity.aliases.iter().filter(|alias| is_name(alias));
+        known.aliases.extend(aliases.cloned());
+        for kind in &entity.kinds {
+            known.kinds.insert((kind.clone(), uri.to_owned()));
         }
-        known.descriptions.extend(entity.description);
-        for (name, value) in entity.properties {
-            known.properties.entry(name).or_insert(value);
-        }
+        known.descriptions.extend(entity.description.clone());
+        add_new(&mut known.properties, &entity.properties);
     }
 
     fn add_relation(
         &mut self,
         item: &Item,
-        keys: &[String],
-        relation: ExtractedRelation,
+        (mut source, mut target): (String, String),
+        relation: &ExtractedRelation,
         schema: &Schema,
     ) {
-        let (mut source, mut target) =
-            (keys[relation.source].clone(), keys[relation.target].clone());
-        let is_symmetric = schema
-            .relation_type(&relation.kind)
-            .is_some_and(|(_, rules)| rules.symmetric);
+        let rules = schema.relation_type(&relation.kind).map(|(_, rules)| rules);
+        let is_symmetric = rules.is_some_and(|rules| rules.symmetric);
+        if relation.source != relation.target
+            && source == target
+            && !rules.is_some_and(|rules| rules.reflexive)
+        {
+            let shown = json!({ "source": source, "type": relation.kind, "target": target });
+            let reason = "both of its names are one thing (malha review merges)".to_owned();
+            self.asides
+                .push(aside(item, "relation", shown.to_string(), reason));
+            return;
+        }
         if is_symmetric && target < source {
             std::mem::swap(&mut source, &mut target);
         }
@@ -201,18 +229,39 @@ impl Gathered {
                 evidence: BTreeMap::new(),
                 passages: BTreeSet::new(),
             });
-        known.fact = known.fact.take().or(relation.fact);
+        known.fact = known.fact.take().or_else(|| relation.fact.clone());
         known.confidence = known.confidence.max(confidence);
         known.exclusive |= relation.is_exclusive;
-        for (name, value) in relation.properties {
-            known.properties.entry(name).or_insert(value);
-        }
+        add_new(&mut known.properties, &relation.properties);
         known.passages.insert((item.document, chunk.id));
         known
             .evidence
             .entry((evidence.document, evidence.start))
             .or_insert(evidence);
     }
+}
+
+/// Adds what is not known yet.
+fn add_new(known: &mut Map<String, Value>, new: &Map<String, Value>) {
+    for (name, value) in new {
+        known.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+}
+
+/// The most frequent spelling, of equals the better one.
+pub(super) fn best_spelling<'a>(
+    spellings: impl Iterator<Item = (&'a str, usize)>,
+) -> Option<&'a str> {
+    let mut shown: Option<(&str, usize)> = None;
+    for (spelling, count) in spellings {
+        let is_better = shown.is_none_or(|(best, most)| {
+            count > most || (count == most && is_better_name(spelling, best))
+        });
+        if is_better {
+            shown = Some((spelling, count));
+        }
+    }
+    shown.map(|(spelling, _)| spelling)
 }
 
 /// Something of a passage to be put aside.

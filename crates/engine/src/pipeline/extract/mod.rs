@@ -9,6 +9,8 @@ mod apply;
 mod call;
 mod estimate;
 mod gather;
+mod identity;
+mod opinion;
 mod plan;
 
 use super::{Changes, Job, Scope};
@@ -19,6 +21,7 @@ use crate::types::ExtractReport;
 pub(crate) use apply::Read;
 pub(crate) use call::{Called, call_all};
 pub(crate) use estimate::estimate;
+pub(crate) use opinion::{judge, long_descriptions, open_pairs, summarize};
 pub(crate) use plan::{Plan, last_version};
 
 /// The line of the bill, and part of every key.
@@ -58,7 +61,10 @@ pub(crate) fn store_rows(
         job.progress,
         report,
     )?;
-    save_version(&scope, plan)?;
+    // Without a model there is nothing but what was imported.
+    if !plan.model().is_empty() {
+        save_version(&scope, plan)?;
+    }
     transaction.commit()?;
     Ok(true)
 }

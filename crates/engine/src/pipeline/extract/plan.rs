@@ -1,20 +1,21 @@
 //! Which passages there are, and what the stored replies say of them.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::STEP;
 use crate::extraction::{
-    ExtractionSettings, Passage, PassageChunk, RawReply, Requests, Subject, Unreadable, group,
-    read_reply, split,
+    ExtractionSettings, Passage, PassageChunk, RawReply, Requests, Schema, Subject, Unreadable,
+    group, read_reply, split,
 };
 use crate::graph::names::discover;
 use crate::language_model::{ChatRequest, ModelErrorKind};
 use crate::replies::{ReplyCache, StoredReply};
 use crate::storage::{self, DocumentText};
-use crate::text::count_tokens;
+use crate::text::{Language, count_tokens};
 use crate::types::{ChunkId, DocumentId};
 use crate::{Error, Result};
 
@@ -30,6 +31,8 @@ pub(crate) struct Plan {
     versions: Vec<Version>,
     /// Chunks whose passage the user wants no more of.
     dropped: FxHashSet<ChunkId>,
+    /// What other programs found in documents, as replies about the whole of them.
+    imported: FxHashMap<DocumentId, Vec<String>>,
     /// Of the store it was made from.
     pub(crate) generation: u64,
 }
@@ -39,6 +42,7 @@ pub(crate) struct Item {
     pub(crate) document: DocumentId,
     pub(crate) uri: String,
     pub(crate) passage: Passage,
+    pub(super) language: Language,
     title: String,
     date: Option<String>,
     candidates: Vec<String>,
@@ -107,14 +111,26 @@ impl Plan {
                 });
             }
         }
+        let mut imported: FxHashMap<DocumentId, Vec<String>> = FxHashMap::default();
+        for (document, reply) in storage::imported(connection, namespace)? {
+            imported.entry(document).or_default().push(reply);
+        }
         let mut items = Vec::new();
         for document in storage::document_texts(connection, namespace)? {
-            items.extend(passages_of(document, settings.passage_tokens));
+            // Nobody has to be asked about it in pieces.
+            let is_whole = imported.contains_key(&document.id);
+            let tokens = if is_whole {
+                usize::MAX
+            } else {
+                settings.passage_tokens
+            };
+            items.extend(passages_of(document, tokens));
         }
         Ok(Self {
             items,
             versions,
             dropped: storage::dropped_passages(connection, namespace)?,
+            imported,
             generation,
         })
     }
@@ -139,9 +155,29 @@ impl Plan {
         self.dropped.contains(&item.passage.parts[0].0.id)
     }
 
+    /// The schema that what is said of a passage is checked against: other programs have none.
+    pub(super) fn schema_of(&self, item: &Item) -> &Schema {
+        static FREE: LazyLock<Schema> = LazyLock::new(Schema::default);
+        if self.imported.contains_key(&item.document) {
+            &FREE
+        } else {
+            &self.settings().schema
+        }
+    }
+
     /// What stored replies say of a passage: one to the present request, or one to an earlier request that
     /// asked for no less.
     pub(crate) fn derive(&self, replies: &ReplyCache<'_>, item: &Item) -> Result<Derived> {
+        if let Some(imported) = self.imported.get(&item.document) {
+            let mut whole = RawReply::default();
+            for reply in imported.iter().filter_map(|text| read_reply(text).ok()) {
+                whole.extend(reply);
+            }
+            return Ok(Derived::Read {
+                reply: Box::new(whole),
+                is_repaired: false,
+            });
+        }
         for (number, version) in self.versions.iter().enumerate() {
             let peek = |request: &ChatRequest| {
                 let found = replies.peek(STEP, &version.model, request)?;
@@ -355,6 +391,7 @@ fn passages_of(document: DocumentText, tokens: usize) -> Vec<Item> {
         Item {
             document: document.id,
             uri: document.uri.clone(),
+            language: document.language,
             title: document.title.clone(),
             date: document.date.clone(),
             passage,
