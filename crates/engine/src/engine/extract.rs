@@ -52,18 +52,19 @@ impl Engine {
         let replies = self.replies(run.limit);
         let mut report = ExtractReport::default();
         let plan = self.plan(run.model.name(), run.settings)?;
-        let read = Read::new(&plan, &replies)?;
+        let mut read = Read::new(&plan, &replies)?;
         let wanted = read.missing(&plan);
         report.known = plan.items.len() - wanted.len();
         let mut called = if wanted.is_empty() {
             extract::Called::default()
         } else {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
-            extract::call_all(&plan, wanted, run.model, &replies, progress)?
+            extract::call_all(&plan, wanted.clone(), run.model, &replies, progress)?
         };
+        read.refresh(&plan, &replies, &wanted)?;
         let mut warnings = Vec::new();
         let stopped = match called.stopped.take() {
-            None => self.ask_opinions(run, &replies, progress, &mut warnings),
+            None => self.ask_opinions(run, (&plan, &read), &replies, progress, &mut warnings),
             Some(stopped) => Err(stopped),
         };
         let stopped = match stopped {
@@ -76,8 +77,8 @@ impl Engine {
         replies.flush()?;
         self.store_rows(
             &replies,
-            run.model.name(),
-            run.settings,
+            (run.model.name(), run.settings),
+            Some((plan, read)),
             Some(&called),
             progress,
             &mut report,
@@ -109,16 +110,12 @@ impl Engine {
     fn ask_opinions(
         &self,
         run: &ExtractionRun<'_>,
+        (plan, read): (&Plan, &Read),
         replies: &ReplyCache<'_>,
         progress: &dyn Progress,
         warnings: &mut Vec<String>,
     ) -> Result<()> {
         let settings = run.settings;
-        if !settings.judge && !settings.summarize {
-            return Ok(());
-        }
-        let plan = self.plan(run.model.name(), settings)?;
-        let read = Read::new(&plan, replies)?;
         let namespace = |store: &storage::Store| -> Result<i64> {
             Ok(store.namespace(&self.namespace)?.map_or(0, |id| id.0))
         };
@@ -126,7 +123,7 @@ impl Engine {
             let prompts = Prompts::new(&settings.prompts).map_err(Error::Usage)?;
             let pairs = {
                 let store = self.store();
-                extract::open_pairs(store.connection(), namespace(&store)?, &plan, &read)?
+                extract::open_pairs(store.connection(), namespace(&store)?, plan, read)?
             };
             let verdicts =
                 extract::judge(&pairs, &prompts, run.model, replies, progress, warnings)?;
@@ -143,7 +140,7 @@ impl Engine {
         if settings.summarize {
             let long = {
                 let store = self.store();
-                extract::long_descriptions(store.connection(), namespace(&store)?, &plan, &read)?
+                extract::long_descriptions(store.connection(), namespace(&store)?, plan, read)?
             };
             extract::summarize(&long, run.model, replies, progress, warnings)?;
         }
@@ -261,23 +258,30 @@ impl Engine {
         };
         let replies = self.replies(SpendingLimit::default());
         let mut report = ExtractReport::default();
-        self.store_rows(&replies, &model, &settings, None, progress, &mut report)?;
+        let version = (model.as_str(), &settings);
+        self.store_rows(&replies, version, None, None, progress, &mut report)?;
         Ok(report)
     }
 
     fn store_rows(
         &self,
         replies: &ReplyCache<'_>,
-        model: &str,
-        settings: &ExtractionSettings,
+        (model, settings): (&str, &ExtractionSettings),
+        mut ready: Option<(Plan, Read)>,
         called: Option<&extract::Called>,
         progress: &dyn Progress,
         report: &mut ExtractReport,
     ) -> Result<()> {
         // Another process may change documents between reading replies and writing rows.
         loop {
-            let plan = self.plan(model, settings)?;
-            let mut read = Read::new(&plan, replies)?;
+            let (plan, mut read) = match ready.take() {
+                Some(ready) => ready,
+                None => {
+                    let plan = self.plan(model, settings)?;
+                    let read = Read::new(&plan, replies)?;
+                    (plan, read)
+                }
+            };
             if settings.summarize {
                 let long = {
                     let store = self.store();

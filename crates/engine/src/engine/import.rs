@@ -91,13 +91,17 @@ impl Engine {
         report.entities = extracted.entities;
         report.relations = extracted.relations;
         report.rejected = extracted.items_rejected;
-        report.communities = self.import_communities(&graph.communities)?;
+        report.communities = self.import_communities(format, &graph.communities)?;
         Ok(report)
     }
 
     /// Keeps communities as they came: three levels, the coarsest first; what is not split further stands in the
     /// finer levels too.
-    fn import_communities(&self, communities: &[ForeignCommunity]) -> Result<usize> {
+    fn import_communities(
+        &self,
+        format: ForeignFormat,
+        communities: &[ForeignCommunity],
+    ) -> Result<usize> {
         if communities.is_empty() {
             return Ok(0);
         }
@@ -150,7 +154,12 @@ impl Engine {
                     community: next,
                     title: community.title.clone(),
                     summary: community.summary.clone(),
+                    rating: None,
+                    rating_reason: String::new(),
                     findings: Vec::new(),
+                    // The other program does not say which.
+                    model: Some(format.as_str().to_owned()),
+                    failure: None,
                 };
                 let text = StoredReport {
                     title: report.title.clone(),

@@ -2,65 +2,14 @@
 //! itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use super::extracted::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem};
 use super::grounding::Grounding;
 use super::raw::{RawEntity, RawRelation, RawReply};
 use super::schema::Schema;
 use crate::text::{clean_name, name_key};
-
-/// What a passage is known to say.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extraction {
-    pub entities: Vec<ExtractedEntity>,
-    pub relations: Vec<ExtractedRelation>,
-    pub rejected: Vec<RejectedItem>,
-}
-
-/// A thing that the passage names.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ExtractedEntity {
-    pub name: String,
-    /// Other ways the passage writes it.
-    pub aliases: Vec<String>,
-    /// Declared types, or any where types are free.
-    pub kinds: BTreeSet<String>,
-    pub description: Option<String>,
-    pub properties: Map<String, Value>,
-    /// Where the passage names it, in bytes of its text.
-    pub places: Vec<Range<usize>>,
-}
-
-/// A tie that the passage states.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExtractedRelation {
-    /// Positions in [`Extraction::entities`].
-    pub source: usize,
-    pub target: usize,
-    pub kind: String,
-    pub fact: Option<String>,
-    /// Bytes of the passage that say it.
-    pub quote: Range<usize>,
-    /// The model gave the quote; otherwise it is the sentence that holds both names.
-    pub is_quoted: bool,
-    pub is_implied: bool,
-    pub is_exclusive: bool,
-    pub valid_from: Option<String>,
-    pub valid_to: Option<String>,
-    pub properties: Map<String, Value>,
-}
-
-/// An item that was not stored, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RejectedItem {
-    /// `entity` or `relation`.
-    pub kind: &'static str,
-    /// As the reply had it, in JSON.
-    pub item: String,
-    pub reason: String,
-}
 
 /// Checks a reply against the text it is about.
 pub fn check_reply(raw: RawReply, text: &str, schema: &Schema) -> Extraction {
@@ -382,6 +331,8 @@ fn shown_relation(raw: &RawRelation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::super::reply::read_reply;
     use super::super::schema::{EntityType, RelationType};
     use super::*;

@@ -7,6 +7,7 @@
 mod checked;
 mod ddl;
 mod delimited;
+mod extracted;
 mod grounding;
 mod infer;
 mod judge;
@@ -14,14 +15,16 @@ mod passage;
 mod prompt;
 mod raw;
 mod reply;
+mod reply_item;
 mod request;
 mod schema;
 mod settings;
 mod summary;
 mod written_triples;
 
-pub use checked::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem, check_reply};
+pub use checked::check_reply;
 pub use ddl::schema_of_ddl;
+pub use extracted::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem};
 pub use infer::{infer_request, read_schema_reply};
 pub use judge::{JudgedName, judge_request, read_verdicts};
 pub use passage::{Passage, PassageChunk, group, split};

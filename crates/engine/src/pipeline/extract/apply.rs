@@ -2,21 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
-use rusqlite::Connection;
 use serde_json::Value;
 
 use super::call::Called;
 use super::gather::{Gathered, GatheredRelation, aside};
 use super::identity::Identity;
-use super::opinion::{LongDescription, SUMMARY};
-use super::plan::{Derived, Item, Plan};
+use super::plan::Plan;
+use super::read::{Read, gather};
 use crate::Result;
-use crate::extraction::{Extraction, RawReply, check_reply};
 use crate::memory::{buried_fact, settle};
 use crate::pipeline::{Changes, Scope, names};
-use crate::replies::ReplyCache;
-use crate::resolution::Decisions;
 use crate::storage::{self, Buried, EvidenceRow, Fact, NamespaceId, Origin, TYPE_EVIDENCE};
 use crate::text::{fold, squash};
 use crate::types::{
@@ -28,64 +23,6 @@ use crate::types::{
 const SHOWN_REPLY: usize = 2_000;
 /// Names that change hands one by one; for more, all passages are matched anew.
 const FEW_FORMS: usize = 200;
-
-/// What the stored replies say of every passage of a plan.
-pub(crate) struct Read {
-    /// By position in the plan; `None` where there is no usable reply.
-    found: Vec<Option<Extraction>>,
-    /// Descriptions that a model made of many, by key of the entity.
-    summaries: BTreeMap<String, String>,
-}
-
-impl Read {
-    /// Reads and checks the stored replies. Nobody may hold the store.
-    pub(crate) fn new(plan: &Plan, replies: &ReplyCache<'_>) -> Result<Self> {
-        let mut raw: Vec<Option<RawReply>> = Vec::with_capacity(plan.items.len());
-        for item in &plan.items {
-            raw.push(match plan.derive(replies, item)? {
-                Derived::Read { reply, .. } => Some(*reply),
-                _ => None,
-            });
-        }
-        let found = raw
-            .into_par_iter()
-            .zip(&plan.items)
-            .map(|(raw, item)| {
-                let schema = plan.schema_of(item);
-                Some(check_reply(raw?, &item.passage.text, schema))
-            })
-            .collect();
-        Ok(Self {
-            found,
-            summaries: BTreeMap::new(),
-        })
-    }
-
-    /// Takes the stored summaries of long descriptions. Nobody may hold the store.
-    pub(crate) fn take_summaries(
-        &mut self,
-        plan: &Plan,
-        long: Vec<LongDescription>,
-        replies: &ReplyCache<'_>,
-    ) -> Result<()> {
-        for LongDescription { key, request } in long {
-            if let Some(reply) = replies.peek(SUMMARY, plan.model(), &request)? {
-                let text = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
-                if !text.is_empty() {
-                    self.summaries.insert(key, text);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Positions without a usable reply, but for those that the user wants no more of.
-    pub(crate) fn missing(&self, plan: &Plan) -> Vec<usize> {
-        (0..self.found.len())
-            .filter(|&at| self.found[at].is_none() && !plan.is_dropped(&plan.items[at]))
-            .collect()
-    }
-}
 
 /// Makes the rows of extraction what the replies say. `called` is what a run just did; without it, what
 /// was put aside before stays so while it has no reply.
@@ -150,60 +87,6 @@ pub(crate) fn apply(
     } else {
         names::update(scope, changes)
     }
-}
-
-/// What all passages say, joined by name, with how the names were resolved, and the positions of passages that
-/// have no reply.
-pub(super) fn gather(
-    connection: &Connection,
-    namespace: i64,
-    plan: &Plan,
-    read: &Read,
-) -> Result<(Gathered, Identity, Vec<usize>)> {
-    let identity = identity_of(connection, namespace, plan, read)?;
-    let mut gathered = Gathered::default();
-    let mut missing = Vec::new();
-    let mut keys = identity.keys.iter();
-    for (at, found) in read.found.iter().enumerate() {
-        match found {
-            Some(found) => {
-                let keys = keys.next().expect("as many as passages with a reply");
-                let item = &plan.items[at];
-                gathered.add(item, found, keys, plan.schema_of(item));
-            }
-            None => missing.push(at),
-        }
-    }
-    for (key, title) in &identity.titles {
-        if let Some(entity) = gathered.entities.get_mut(key) {
-            entity.title = Some(title.clone());
-        }
-    }
-    Ok((gathered, identity, missing))
-}
-
-/// The names of all passages that have a reply, resolved.
-pub(super) fn identity_of(
-    connection: &Connection,
-    namespace: i64,
-    plan: &Plan,
-    read: &Read,
-) -> Result<Identity> {
-    let mut decisions = Decisions::default();
-    for (one, other, is_same) in storage::merge_decisions(connection, namespace)? {
-        if let Some(is_same) = is_same {
-            decisions.insert(&one, &other, is_same);
-        }
-    }
-    let statements: Vec<(&Item, &Extraction)> = plan
-        .items
-        .iter()
-        .zip(&read.found)
-        .filter_map(|(item, found)| Some((item, found.as_ref()?)))
-        .collect();
-    Identity::new(&statements, &decisions, &|key| {
-        storage::is_buried(connection, namespace, Buried::Entity, &[key])
-    })
 }
 
 /// What was forgotten or rejected does not come back, whatever a model says and whatever its ends are called.

@@ -12,17 +12,18 @@ mod gather;
 mod identity;
 mod opinion;
 mod plan;
+mod read;
 
 use super::{Changes, Job, Scope};
 use crate::Result;
 use crate::storage;
 use crate::types::ExtractReport;
 
-pub(crate) use apply::Read;
 pub(crate) use call::{Called, call_all};
 pub(crate) use estimate::estimate;
 pub(crate) use opinion::{judge, long_descriptions, open_pairs, summarize};
 pub(crate) use plan::{Plan, last_version};
+pub(crate) use read::Read;
 
 /// The line of the bill, and part of every key.
 pub(crate) const STEP: &str = "extraction";

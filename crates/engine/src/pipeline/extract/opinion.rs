@@ -6,9 +6,9 @@ use std::sync::Mutex;
 
 use rusqlite::Connection;
 
-use super::apply::{Read, gather};
 use super::call::lock;
 use super::plan::Plan;
+use super::read::{Read, gather, identity_of};
 use crate::extraction::{JudgedName, Prompts, judge_request, read_verdicts, summary_request};
 use crate::language_model::{ChatModel, ChatRequest};
 use crate::replies::{CachedModel, ReplyCache, StoredReply};
@@ -45,7 +45,7 @@ pub(crate) fn open_pairs(
         .into_iter()
         .map(|(low, high, _)| (low, high))
         .collect();
-    let identity = super::apply::identity_of(connection, namespace, plan, read)?;
+    let identity = identity_of(connection, namespace, plan, read)?;
     let pairs = identity
         .open_pairs()
         .into_iter()
