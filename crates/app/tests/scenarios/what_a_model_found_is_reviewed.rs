@@ -16,7 +16,7 @@ fn vault() -> Vault {
             "a.md",
             "João Silva leads Lagoa. Joao Silvo is a slip of the pen.",
         ),
-        ("triples.json", &triples.to_string()),
+        ("facts.openie", &triples.to_string()),
     ])
 }
 
@@ -24,7 +24,7 @@ fn vault() -> Vault {
 fn what_a_model_found_is_reviewed() {
     let vault = vault();
     vault.malha(&["index"]).expect(0);
-    let import = ["import", "--format", "openie", "triples.json", "--json"];
+    let import = ["import", "--format", "openie", "facts.openie", "--json"];
     let report = vault.malha(&import).expect(4).json();
     assert_eq!(
         (&report["matched"], &report["relations"]),

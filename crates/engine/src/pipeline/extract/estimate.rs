@@ -8,8 +8,10 @@ use crate::storage::PastCalls;
 use crate::text::count_tokens;
 use crate::types::ExtractEstimate;
 
-/// Tokens of a reply for each of the passage, before there is a reply to learn from.
-const REPLY_SHARE: f64 = 0.5;
+/// Tokens of a reply for each of the passage, before there is a reply to learn from: gpt-4o-mini found nine
+/// entities and ten relations in 1,200 tokens of prose (a LightRAG run over 199 passages), which take 0.75 in our
+/// format.
+const REPLY_SHARE: f64 = 0.75;
 
 /// Counts calls and tokens without sending anything.
 pub(crate) fn estimate(
