@@ -8,7 +8,7 @@ use malha_engine::exchange::{TripleOptions, import_triples};
 use malha_engine::storage::Store;
 use malha_engine::types::{Namespace, Timestamp};
 
-const PAGE: usize = 4096;
+const PAGE: usize = 8192;
 
 fn store_file(folder: &Path) -> Vec<u8> {
     let path = folder.join("malha.db");

@@ -1,6 +1,6 @@
 //! Full text of the current chunks in FTS5: terms of our own tokenizer in, BM25 out.
 //!
-//! What loading costs is sorting and merging what was gathered: with few large transactions and 8 MB of terms
+//! What loading costs is sorting and merging what was gathered: with few large transactions and 32 MB of terms
 //! gathered at a time instead of 1 MB, half of it. Other settings (`automerge`, `crisismerge`, an `optimize` at
 //! the end) make neither loading nor questions faster, so they stay.
 
