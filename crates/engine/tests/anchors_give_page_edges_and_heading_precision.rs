@@ -2,7 +2,10 @@
 
 use malha_engine::graph::{NoteIndex, NoteRef, find_heading};
 use malha_engine::sources::{Format, ReadOptions, read};
-use malha_engine::types::{DocumentId, LinkConvention, ParsedDocument, Resolution};
+use malha_engine::types::{
+    DocumentId, LinkConvention, NeighborRequest, ParsedDocument, Resolution,
+};
+use malha_engine::{Engine, EngineConfig, SourceSpec};
 
 const FROM: &str = "# Costs
 
@@ -82,4 +85,39 @@ fn page_edges_for_all_and_the_heading_where_there_is_one() {
     }
     // The two headings `Costs` are told apart by the one above them.
     assert!(starts[5] < starts[6]);
+}
+
+#[test]
+fn the_evidence_of_a_link_shows_the_heading_it_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let vault = folder.path().join("vault");
+    std::fs::create_dir(&vault).unwrap();
+    let budget = format!("---\ntags: [money]\n---\n\n{BUDGET}");
+    let from = "# Costs\n\nSee [[Budget#Q2#Costs]].\n\nAnd [[Budget#Missing]].\n\nAlso [[Budget]].\n\n![[Budget#^b1]]\n";
+    std::fs::write(vault.join("Budget.md"), budget).unwrap();
+    std::fs::write(vault.join("From.md"), from).unwrap();
+    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default()).unwrap();
+    let source = SourceSpec {
+        root: vault,
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    let request = NeighborRequest::new("From");
+    let found = engine.neighbors(&request).unwrap();
+    let mut shown: Vec<(usize, Option<(usize, String)>)> = found
+        .relations
+        .iter()
+        .flat_map(|relation| &relation.evidence)
+        .map(|evidence| {
+            let heading = evidence.heading.as_ref();
+            assert!(heading.is_none_or(|heading| heading.uri == "Budget.md"));
+            (
+                evidence.line,
+                heading.map(|heading| (heading.line, heading.text.clone())),
+            )
+        })
+        .collect();
+    shown.sort();
+    let costs = Some((9, "Costs".to_owned()));
+    assert_eq!(shown, [(3, costs), (5, None), (7, None), (9, None)]);
 }

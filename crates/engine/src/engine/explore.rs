@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
+use super::evidence::evidence_of;
 use crate::graph::{
     AliasIndex, Edge, Graph, HubRule, Moment, Overlap, PathSearch, Traversal, link,
 };
@@ -286,11 +287,7 @@ impl Explorer<'_> {
             confidence: detail.confidence,
             times: detail.times,
             ended_by: detail.ended_by,
-            evidence: storage::evidence_of_relation(
-                self.connection,
-                edge.relation,
-                EVIDENCE_SHOWN,
-            )?,
+            evidence: evidence_of(self.connection, edge.relation, EVIDENCE_SHOWN)?,
         })
     }
 }

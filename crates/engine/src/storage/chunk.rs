@@ -119,6 +119,21 @@ pub(crate) fn chunk_text(connection: &Connection, id: ChunkId) -> Result<ChunkTe
         .query_row([id.0], read_text)?)
 }
 
+/// Start, line and text of the current chunks of a document, in order.
+pub(crate) fn passages_of_document(
+    connection: &Connection,
+    document: DocumentId,
+) -> Result<Vec<(usize, usize, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT start, line, text FROM chunk WHERE document = ?1 AND retracted_at IS NULL ORDER BY ordinal",
+    )?;
+    let rows = statement.query_map([document.0], |row| {
+        let (start, line): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok((start as usize, line as usize, row.get(2)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Up to `limit` current chunks of a namespace with row ids above `after`, by row id.
 pub(crate) fn chunk_texts_after(
     connection: &Connection,

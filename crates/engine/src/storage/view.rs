@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
 use crate::types::{
-    EntityId, EvidenceView, LinkStatus, OpenLink, RelationId, RelationTypeId, Stats,
+    DocumentId, EntityId, EvidenceView, LinkStatus, OpenLink, RelationId, RelationTypeId, Stats,
 };
 
 /// Counts of what is current in a namespace.
@@ -113,27 +113,47 @@ pub(crate) fn relation_type_name(connection: &Connection, id: RelationTypeId) ->
         .query_row([id.0], |row| row.get(0))?)
 }
 
-/// Where a relation is stated: up to `limit` passages by uri.
+/// A link to a place inside the document it resolved to, as written after `#`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Anchor {
+    pub document: DocumentId,
+    pub written: String,
+}
+
+/// Where a relation is stated: up to `limit` passages by uri, with the anchor of the link that states it.
 pub(crate) fn evidence_of_relation(
     connection: &Connection,
     relation: RelationId,
     limit: usize,
-) -> Result<Vec<EvidenceView>> {
+) -> Result<Vec<(EvidenceView, Option<Anchor>)>> {
     let mut statement = connection.prepare_cached(
         // The line of a link is stored, that of a statement in a text that the store keeps is counted.
         "SELECT d.uri, e.quote, coalesce(
              (SELECT min(l.line) FROM link l WHERE l.document = e.document AND l.quote_start = e.start),
              (SELECT 1 + length(b.before) - length(replace(b.before, char(10), ''))
-              FROM (SELECT CAST(substr(CAST(d.text AS BLOB), 1, e.start) AS TEXT) AS before) b), 0)
-         FROM evidence e JOIN document d ON d.id = e.document
+              FROM (SELECT CAST(substr(CAST(d.text AS BLOB), 1, e.start) AS TEXT) AS before) b), 0),
+             a.resolved, a.anchor
+         FROM evidence e JOIN document d ON d.id = e.document JOIN relation r ON r.id = e.relation
+         LEFT JOIN link a ON a.id =
+             (SELECT l.id FROM link l JOIN document t ON t.id = l.resolved
+              WHERE l.document = e.document AND l.quote_start = e.start AND l.anchor IS NOT NULL
+                  AND t.entity = r.target ORDER BY l.start LIMIT 1)
          WHERE e.relation = ?1 ORDER BY d.uri, e.start LIMIT ?2",
     )?;
     let rows = statement.query_map(params![relation.0, limit as i64], |row| {
-        Ok(EvidenceView {
+        let evidence = EvidenceView {
             uri: row.get(0)?,
             quote: row.get(1)?,
             line: row.get::<_, i64>(2)? as usize,
-        })
+            heading: None,
+        };
+        let document: Option<i64> = row.get(3)?;
+        let written: Option<String> = row.get(4)?;
+        let anchor = document.zip(written).map(|(document, written)| Anchor {
+            document: DocumentId(document),
+            written,
+        });
+        Ok((evidence, anchor))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

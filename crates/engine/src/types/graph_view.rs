@@ -46,6 +46,18 @@ pub struct EvidenceView {
     pub uri: String,
     pub line: usize,
     pub quote: String,
+    /// The heading of the target that the link names (`[[Budget#Q3]]`), where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<HeadingView>,
+}
+
+/// A heading of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadingView {
+    pub uri: String,
+    pub line: usize,
+    /// Without its marks.
+    pub text: String,
 }
 
 /// A node of a neighbourhood.

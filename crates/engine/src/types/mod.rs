@@ -76,8 +76,8 @@ pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
 pub use foreign::ForeignReport;
 pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};
 pub use graph_view::{
-    Direction, EntityView, EvidenceView, NeighborRequest, NeighborView, Neighborhood, OpenLink,
-    PathView, RelationView,
+    Direction, EntityView, EvidenceView, HeadingView, NeighborRequest, NeighborView, Neighborhood,
+    OpenLink, PathView, RelationView,
 };
 pub use ids::{ChunkId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
 pub(crate) use link::scheme;

@@ -45,7 +45,13 @@ pub(crate) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Res
 pub(crate) fn evidence(out: &mut impl Write, evidence: &EvidenceView) -> io::Result<()> {
     let place = format!("{}:{}", plain_line(&evidence.uri), evidence.line);
     let quote = painted(DIM, plain_line(&evidence.quote));
-    writeln!(out, "    {}  {quote}", painted(PATH, place))
+    writeln!(out, "    {}  {quote}", painted(PATH, place))?;
+    let Some(heading) = &evidence.heading else {
+        return Ok(());
+    };
+    let place = format!("{}:{}", plain_line(&heading.uri), heading.line);
+    let text = painted(DIM, plain_line(&heading.text));
+    writeln!(out, "      → {}  {text}", painted(PATH, place))
 }
 
 /// `2019 – 2021-05`, as written where it is written, else as days. Nothing where neither end is known.

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::super::evidence::evidence_of;
 use super::names::{LABELS, plain, same_type};
 use super::store_graph::{LinkKind, NodeKind, StoreGraph};
 use crate::cypher::{
     Flow, Limits, Parameters, PropertyGraph, Query, RelationshipId, Result, Value,
 };
+use crate::storage;
 use crate::storage;
 use crate::text::{Language, fold, is_stop_word};
 use crate::types::{CypherRows, EvidenceView, GraphAnswer};
@@ -117,7 +119,7 @@ fn cite(graph: &StoreGraph<'_>, value: &Value, evidence: &mut Vec<EvidenceView>)
             continue;
         };
         let relation = graph.graph.relations.edge(position).relation;
-        for found in storage::evidence_of_relation(graph.connection, relation, EVIDENCE.0)? {
+        for found in evidence_of(graph.connection, relation, EVIDENCE.0)? {
             if evidence.len() < EVIDENCE.1 && !evidence.contains(&found) {
                 evidence.push(found);
             }
