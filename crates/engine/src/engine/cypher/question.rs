@@ -10,7 +10,6 @@ use crate::cypher::{
     Flow, Limits, Parameters, PropertyGraph, Query, RelationshipId, Result, Value,
 };
 use crate::storage;
-use crate::storage;
 use crate::text::{Language, fold, is_stop_word};
 use crate::types::{CypherRows, EvidenceView, GraphAnswer};
 
