@@ -5,7 +5,7 @@ use super::workspace::{VaultArgs, Workspace, run_self};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Notes of the generated vault; 46,000 are about 100,000 chunks
+    /// Notes of the generated vault; 37,500 are about 100,000 chunks
     #[arg(long, default_value_t = 37_500, value_name = "N")]
     notes: usize,
 }
