@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Reembed(commands::embed::Args),
     /// Find ranked evidence for a question
     Search(commands::search::Args),
+    /// Show what the graph was good for in your own searches of the last week
+    Ab(commands::ab::Args),
     /// Answer a question with sentences of your documents, each with its place
     Ask(commands::ask::Args),
     /// Look into the graph: entities, neighbours, paths, hubs, orphans, open links
@@ -122,7 +124,7 @@ pub(crate) enum Command {
     Cypher(commands::cypher::Args),
     /// Run a read-only SQL query on the store
     Sql(commands::sql::Args),
-    /// Local models: list, get, check and delete them
+    /// Local models: list, fetch, check and delete them
     #[command(subcommand)]
     Models(commands::models::Command),
     /// Show a small sample vault at work, in a temporary store

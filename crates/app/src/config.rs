@@ -2,6 +2,7 @@
 
 mod answers;
 mod extraction;
+mod gate;
 mod models;
 mod raw;
 mod search_models;

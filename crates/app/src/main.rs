@@ -7,6 +7,7 @@ mod exit;
 mod interrupt;
 mod locate;
 mod mcp;
+mod telemetry;
 mod ui;
 
 use clap::Parser;
@@ -39,6 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Completions(_) | Command::Demo(_) => unreachable!("handled above"),
         Command::Init(args) => commands::init::run(&args, &settings),
         Command::Index(args) => commands::index::run(&args, &settings),
+        Command::Ab(args) => commands::ab::run(&args, &settings),
         Command::Search(args) => commands::search::run(&args, &settings),
         Command::Ask(args) => commands::ask::run(&args, &settings),
         Command::Graph(command) => commands::graph::run(command, &settings),

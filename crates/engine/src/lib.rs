@@ -8,12 +8,14 @@ mod engine;
 mod error;
 pub mod exchange;
 pub mod extraction;
+pub mod gate;
 pub mod graph;
 pub mod language_model;
 pub mod ledger;
 mod loading;
 mod memory;
 mod pipeline;
+pub mod ranker;
 pub mod replies;
 pub mod resolution;
 pub mod retrieval;
@@ -25,8 +27,8 @@ pub mod types;
 pub mod vectors;
 
 pub use engine::{
-    AnswerRun, EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource, parse_moment,
-    parse_times,
+    AnswerRun, Candidate, EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource,
+    parse_moment, parse_times,
 };
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

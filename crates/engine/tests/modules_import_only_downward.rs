@@ -22,6 +22,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "ledger",
             "answer",
             "router",
+            "gate",
+            "ranker",
             "vectors",
         ],
     ),

@@ -381,3 +381,47 @@ fn a_reranker_has_the_last_word_and_a_broken_one_none() {
         assert_eq!(rerank_lane(&response).0, LaneStatus::Failed);
     }
 }
+
+/// Gives every text another vector each time.
+struct Restless(EmbeddingSpace, AtomicUsize);
+
+impl Embedder for Restless {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.0
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        let unlike = |_: &&str| {
+            let place = self.1.fetch_add(1, Ordering::Relaxed) % self.0.dimensions;
+            let mut vector = vec![0.0; self.0.dimensions];
+            vector[place] = 1.0;
+            vector
+        };
+        Ok(texts.iter().map(unlike).collect())
+    }
+}
+
+#[test]
+fn a_name_is_one_whatever_the_vectors_say() {
+    let space = Stub::new("restless", 8, Trouble::None).space.clone();
+    let restless = Arc::new(Restless(space, AtomicUsize::new(0)));
+    let mut engine = memory().with_embedder(Box::new(move || Ok(restless.clone())));
+    for run in 0..4 {
+        let text = format!("Report {run}: the agency DGIA met the press again.");
+        let document = DocumentInput {
+            uri: format!("{run}.md"),
+            text,
+            title: String::new(),
+        };
+        engine
+            .index_documents(&format!("run {run}"), &[document], &())
+            .unwrap();
+        engine.embed(&()).unwrap();
+        engine = engine.at(malha_engine::types::Times::default());
+    }
+    let found = engine.entity("DGIA").unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let hits = search(&engine, Mode::Graph, "DGIA");
+    assert_eq!(hits.entry_entities.len(), 1);
+    assert_eq!(hits.results.len(), 4);
+}

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use malha_engine::sources::{Format, ReadOptions, WalkOptions, read, walk};
-use malha_engine::types::{LinkConvention, LinkDraft, Mode, ParsedDocument, TextOrigin};
+use malha_engine::types::{
+    LinkConvention, LinkDraft, Mode, ParsedDocument, SearchRequest, TextOrigin,
+};
 use malha_engine::{Engine, EngineConfig, SourceSpec};
 
 use crate::comparison::ModeRun;
@@ -118,7 +120,11 @@ pub fn rank_held_out(
     for mode in modes {
         let mut ranked = Vec::new();
         for (question, source) in held_out.questions.iter().zip(&held_out.sources) {
-            let found = rank_documents(&engine, &question.text, *mode, depth + 1)?;
+            let request = SearchRequest {
+                mode: *mode,
+                ..SearchRequest::new(&question.text)
+            };
+            let found = rank_documents(&engine, &request, depth + 1)?;
             ranked.push(
                 found
                     .into_iter()

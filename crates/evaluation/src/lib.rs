@@ -1,6 +1,7 @@
 //! Data sets, metrics and intervals: how well retrieval does, measured the same way every time; and made-up
 //! vaults and graphs to measure how fast.
 
+mod boosting;
 mod bootstrap;
 mod clusters;
 mod comparison;
@@ -11,15 +12,19 @@ pub mod generate;
 mod held_out;
 mod links;
 mod metrics;
+mod mini_vault;
 mod predictions;
 mod recursive_cte;
 mod rng;
 mod routing;
 mod runner;
 mod temporal;
+mod training;
 mod triples;
+mod variant;
 mod vector_cache;
 
+pub use boosting::Boosting;
 pub use bootstrap::{Interval, RESAMPLES};
 pub use clusters::{ClusterReport, Clusters, evaluate_clusters};
 pub use comparison::{Comparison, Figure, Figures, ModeRun};
@@ -32,11 +37,14 @@ pub use evidence::{EvidenceReport, evaluate_evidence};
 pub use held_out::{HeldOut, hold_out, rank_held_out};
 pub use links::{FieldScore, LinkDifference, LinkReport, evaluate_links};
 pub use metrics::Metrics;
+pub use mini_vault::{MiniVaultParts, mini_vault_questions, rank_mini_vault, write_mini_vault};
 pub use predictions::write_predictions;
 pub use recursive_cte::RecursiveCte;
 pub use rng::Rng;
 pub use routing::{Misrouted, RouterReport, evaluate_router};
 pub use runner::{RunLog, run_modes};
 pub use temporal::{TemporalReport, evaluate_temporal};
+pub use training::{JudgedSet, train_without};
 pub use triples::{Score, TripleReport, TripleScore, evaluate_triples};
+pub use variant::Variant;
 pub use vector_cache::CachedEmbedder;

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use malha_engine::exchange::ForeignFormat;
 use malha_engine::language_model::Embedder;
-use malha_engine::types::{ConflictPolicy, IngestReport, Memory, Mode, SearchRequest};
+use malha_engine::types::{ConflictPolicy, IngestReport, Memory, SearchRequest};
 use malha_engine::{DocumentInput, Engine, EngineConfig, parse_moment};
 
 use crate::Result;
 use crate::comparison::ModeRun;
 use crate::dataset::{Passage, Question};
+use crate::variant::Variant;
 
 /// What the uris of episodes start with.
 const EPISODES: &str = "memory/";
@@ -33,26 +34,26 @@ pub struct RunLog {
     pub without_passages: usize,
 }
 
-/// Indexes the passages and ranks them for every question under every mode. With scopes, every scope becomes a
+/// Indexes the passages and ranks them for every question under every variant. With scopes, every scope becomes a
 /// store of its own, so that a question only sees its own conversation or document. `open_ie`: entities and triples
 /// that another program found in the passages, by id.
 pub fn run_modes(
     passages: &[Passage],
     questions: &[Question],
-    modes: &[Mode],
+    variants: &[Variant],
     depth: usize,
     config: &EngineConfig,
     embedder: Option<&Arc<dyn Embedder>>,
     open_ie: Option<&Path>,
 ) -> Result<(Vec<ModeRun>, RunLog)> {
     let mut log = RunLog {
-        search_time: vec![Duration::ZERO; modes.len()],
+        search_time: vec![Duration::ZERO; variants.len()],
         ..RunLog::default()
     };
-    let mut runs: Vec<ModeRun> = modes
+    let mut runs: Vec<ModeRun> = variants
         .iter()
-        .map(|mode| ModeRun {
-            mode: mode.as_str().to_owned(),
+        .map(|variant| ModeRun {
+            mode: variant.label(),
             ranked: vec![Vec::new(); questions.len()],
         })
         .collect();
@@ -79,30 +80,44 @@ pub fn run_modes(
         if members.is_empty() {
             continue;
         }
-        let mut engine = index_passages(passages, config, &mut log)?;
-        if let Some(embedder) = embedder {
-            let start = Instant::now();
-            let embedder = Arc::clone(embedder);
-            engine = engine.with_embedder(Box::new(move || Ok(Arc::clone(&embedder))));
-            let report = engine.embed(&())?;
-            let failed = report.failed.iter();
-            log.refused
-                .extend(failed.map(|item| format!("{}: {}", item.uri, item.reason)));
-            log.embed_time += start.elapsed();
-        }
+        let engine = store_of(passages, config, embedder, &mut log)?;
         if let Some(path) = open_ie {
             let found = engine.import_foreign(ForeignFormat::OpenIe, path, "openie", &())?;
             log.relations += found.relations;
         }
-        for ((run, mode), time) in runs.iter_mut().zip(modes).zip(&mut log.search_time) {
+        for ((run, variant), time) in runs.iter_mut().zip(variants).zip(&mut log.search_time) {
+            let engine = variant.engine(&engine);
             let start = Instant::now();
             for &n in members {
-                run.ranked[n] = rank_documents(&engine, &questions[n].text, *mode, depth)?;
+                let request = variant.request(&questions[n].text);
+                run.ranked[n] = rank_documents(&engine, &request, depth)?;
             }
             *time += start.elapsed();
         }
     }
     Ok((runs, log))
+}
+
+/// A store that holds the passages, with vectors where there is a model for them.
+pub(crate) fn store_of(
+    passages: &[&Passage],
+    config: &EngineConfig,
+    embedder: Option<&Arc<dyn Embedder>>,
+    log: &mut RunLog,
+) -> Result<Engine> {
+    let engine = index_passages(passages, config, log)?;
+    let Some(embedder) = embedder else {
+        return Ok(engine);
+    };
+    let start = Instant::now();
+    let embedder = Arc::clone(embedder);
+    let engine = engine.with_embedder(Box::new(move || Ok(Arc::clone(&embedder))));
+    let report = engine.embed(&())?;
+    let failed = report.failed.iter();
+    log.refused
+        .extend(failed.map(|item| format!("{}: {}", item.uri, item.reason)));
+    log.embed_time += start.elapsed();
+    Ok(engine)
 }
 
 /// A store that holds the passages, one document each, under their ids as uris.
@@ -169,20 +184,17 @@ fn remember_turns(engine: &Engine, passages: &[&Passage], log: &mut RunLog) -> R
     Ok(())
 }
 
-/// The best `depth` documents for a question by uri, each at the rank of its best chunk.
+/// The best `depth` documents for a request by uri, each at the rank of its best chunk.
 pub(crate) fn rank_documents(
     engine: &Engine,
-    question: &str,
-    mode: Mode,
+    request: &SearchRequest,
     depth: usize,
 ) -> Result<Vec<String>> {
     let mut limit = depth;
     loop {
         let response = engine.search(&SearchRequest {
-            query: question.to_owned(),
-            mode,
             limit,
-            documents: None,
+            ..request.clone()
         })?;
         let mut seen = HashSet::new();
         let ranked: Vec<String> = response

@@ -92,6 +92,11 @@ impl Embedder for RemoteEmbedder {
             TextRole::Query => &self.space.query_prefix,
             TextRole::Passage => &self.space.passage_prefix,
         };
+        // Somebody waits for the answer to a question: what may pass is not waited for.
+        let most_retries = match role {
+            TextRole::Query => 0,
+            TextRole::Passage => self.settings.retry.retries,
+        };
         let mut all = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
             let batch: Vec<String> = batch.iter().map(|text| format!("{prefix}{text}")).collect();
@@ -107,8 +112,7 @@ impl Embedder for RemoteEmbedder {
                             return Err(error);
                         };
                         let pause = self.settings.retry.pause_after(retries + 1, retry_after);
-                        let Some(pause) = pause.filter(|_| retries < self.settings.retry.retries)
-                        else {
+                        let Some(pause) = pause.filter(|_| retries < most_retries) else {
                             return Err(error);
                         };
                         retries += 1;

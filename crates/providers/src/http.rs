@@ -98,6 +98,26 @@ impl Http {
         call.check(url, sent)
     }
 
+    /// The head of a page, or of the redirection that stands in its place.
+    ///
+    /// # Errors
+    /// No connection, or an answer other than 2xx and 3xx.
+    pub fn head(&self, url: &str, call: &Call<'_>) -> Result<http::Response<Body>, ModelError> {
+        let sent = self
+            .agent(url)
+            .head(url)
+            .config()
+            .timeout_global(Some(call.timeout))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .build()
+            .call();
+        match sent {
+            Ok(response) if response.status().is_redirection() => Ok(response),
+            sent => call.check(url, sent),
+        }
+    }
+
     fn agent(&self, url: &str) -> &Agent {
         if url.starts_with("https:") {
             return self.secure.get_or_init(|| {

@@ -83,6 +83,7 @@ fn examine(settings: &Settings) -> Vec<Finding> {
         ("freshness", freshness),
         ("files", files),
         ("links", links),
+        ("vectors", vectors),
     ];
     for (what, check) in checks {
         let finding = check(&engine);
@@ -200,6 +201,34 @@ fn files(engine: &Engine) -> malha_engine::Result<Finding> {
             )
         }
     })
+}
+
+fn vectors(engine: &Engine) -> malha_engine::Result<Finding> {
+    let Some(state) = engine.embedding_state()? else {
+        return Ok(good("vectors", "none; `malha embed` makes them".to_owned()));
+    };
+    let made = count(state.vectors as u64, "vector", "vectors");
+    let mut message = format!("{made} of {}", state.space.model);
+    if let Some((model, missing)) = state.building {
+        let missing = count(missing as u64, "passage", "passages");
+        let _ = write!(
+            message,
+            "; those of {model} still lack {missing}, `malha reembed` goes on"
+        );
+    }
+    if state.missing == 0 {
+        return Ok(good("vectors", message));
+    }
+    let missing = count(state.missing as u64, "passage has", "passages have");
+    let _ = write!(message, "; {missing} none");
+    if state.failed > 0 {
+        let _ = write!(message, ", the model failed on {}", state.failed);
+    }
+    Ok(notice(
+        "vectors",
+        message,
+        "`malha embed` makes what is missing",
+    ))
 }
 
 fn links(engine: &Engine) -> malha_engine::Result<Finding> {

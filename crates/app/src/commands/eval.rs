@@ -1,5 +1,6 @@
 //! `malha eval`: measure retrieval, links and more against data sets.
 
+mod ablation;
 mod all;
 mod evidence;
 mod extraction;
@@ -9,6 +10,7 @@ mod resolution;
 mod retrieval;
 mod router;
 mod temporal;
+mod train;
 mod vault;
 
 use malha_evaluation::{BrokenRow, Error};
@@ -22,6 +24,8 @@ use crate::ui::stderr;
 pub(crate) enum Command {
     /// Rank the passages of a data set for its questions, and score the ranking
     Retrieval(Box<retrieval::Args>),
+    /// Ask the mini-vault of this program 200 questions, with and without each part of the recipes
+    Ablation(ablation::Args),
     /// Run the public data sets that docs/evaluation.md reports, one row a set and recipe
     All(all::Args),
     /// Measure how much of the evidence for questions stands in a context of so many words
@@ -36,6 +40,8 @@ pub(crate) enum Command {
     Links(links::Args),
     /// Ask what held at given dates, of facts with dates
     Temporal(temporal::Args),
+    /// Train the ranker on public sets, and judge it on the set it has not seen
+    Train(train::Args),
     /// Ask which note each of your own links led to, in a copy of the vault without them
     Vault(vault::Args),
 }
@@ -43,6 +49,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
     let done = match command {
         Command::Retrieval(args) => retrieval::run(&args, settings),
+        Command::Ablation(args) => ablation::run(&args, settings),
         Command::All(args) => all::run(&args, settings),
         Command::Evidence(args) => evidence::run(&args, settings),
         Command::Router(args) => router::run(&args, settings),
@@ -50,6 +57,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Resolution(args) => resolution::run(&args, settings),
         Command::Links(args) => links::run(&args, settings),
         Command::Temporal(args) => temporal::run(&args, settings),
+        Command::Train(args) => train::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),
     };
     done.map_err(|error| match error.downcast::<Error>() {

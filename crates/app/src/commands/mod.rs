@@ -1,6 +1,7 @@
 //! One file a command; `graph`, `eval` and `bench` have a file for each of theirs. A command reads its
 //! arguments, calls the engine and shows the result; whatever it can do, the library can do without it.
 
+pub(crate) mod ab;
 pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod bench;

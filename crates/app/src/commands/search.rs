@@ -1,6 +1,7 @@
 //! `malha search QUERY`
 
 use std::io::{self, Write};
+use std::time::Instant;
 
 use malha_engine::Engine;
 use malha_engine::types::{
@@ -12,6 +13,7 @@ use super::index;
 use crate::config::{ModeName, Settings};
 use crate::exit::{Exit, Refusal};
 use crate::interrupt;
+use crate::telemetry;
 use crate::ui::{DIM, Highlighter, Output, PATH, STRONG, count, painted, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
@@ -56,13 +58,16 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         index::summary(&report, &standing, settings.verbosity);
     }
     let engine = settings.open_read_only()?;
-    let response = engine.search(&SearchRequest {
+    let request = SearchRequest {
         mode: args.mode.map_or(settings.search_mode, Into::into),
         limit: args
             .limit
             .map_or(settings.search_limit, |limit| limit as usize),
         ..SearchRequest::new(args.query.join(" "))
-    })?;
+    };
+    let start = Instant::now();
+    let response = engine.search(&request)?;
+    let took = start.elapsed();
     if args.require_rerank {
         check_reranked(&response)?;
     }
@@ -89,6 +94,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         );
     }
     explain(&response, stale, settings);
+    telemetry::after_search(&engine, settings, &request, &response, took);
     Ok(Exit::Success)
 }
 

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::Settings;
 use super::answers::Answers;
 use super::extraction::Extraction;
+use super::gate::Gate;
 use super::models::Models;
 use super::search_models;
 use crate::exit::{Exit, Refusal};
@@ -34,6 +35,8 @@ pub(super) struct Raw {
     index: Index,
     chunk: Chunk,
     search: Search,
+    gate: Gate,
+    ab: Ab,
     models: Models,
     local_models: search_models::LocalFolder,
     embedding: search_models::Embedding,
@@ -64,6 +67,13 @@ struct Chunk {
 struct Search {
     mode: Option<ModeName>,
     limit: Option<NonZeroUsize>,
+    learned_ranker: Option<bool>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Ab {
+    log: Option<bool>,
 }
 
 /// A name that the engine accepts; a file that states another one is refused at its line.
@@ -207,6 +217,11 @@ impl Raw {
             search: Search {
                 mode: over.search.mode.or(self.search.mode),
                 limit: over.search.limit.or(self.search.limit),
+                learned_ranker: over.search.learned_ranker.or(self.search.learned_ranker),
+            },
+            gate: self.gate.overlaid_by(over.gate),
+            ab: Ab {
+                log: over.ab.log.or(self.ab.log),
             },
             models: self.models.overlaid_by(over.models),
             local_models: search_models.local,
@@ -215,6 +230,12 @@ impl Raw {
             extraction: self.extraction.overlaid_by(over.extraction),
             answers: self.answers.overlaid_by(over.answers),
         }
+    }
+
+    /// The table of the gate.
+    #[cfg(test)]
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Whether it says how passages are cut.
@@ -259,6 +280,9 @@ impl Raw {
             lease_wait: Duration::from_millis(self.index.lease_wait_ms.expect(SET)),
             allow_network_file_system: self.allow_network_file_system.expect(SET),
             prices: models.prices.clone(),
+            gate: self.gate.check().map_err(bad)?,
+            log_queries: self.ab.log.expect(SET),
+            use_ranker: self.search.learned_ranker.expect(SET),
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         Ok(Settings {
@@ -347,6 +371,26 @@ impl Environment {
                         None => found.unknown.push(name),
                     }
                 }
+                "MALHA_SEARCH_LEARNED_RANKER" => {
+                    let value = value.trim().parse();
+                    settings.search.learned_ranker = Some(
+                        value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
+                    );
+                }
+                "MALHA_AB_LOG" => {
+                    let value = value.trim().parse();
+                    settings.ab.log = Some(
+                        value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
+                    );
+                }
+                _ if name.starts_with("MALHA_GATE_") => {
+                    match settings.gate.set(&name["MALHA_GATE_".len()..], &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
                 _ if name.starts_with("MALHA_EXTRACTION_") => {
                     let rest = &name["MALHA_EXTRACTION_".len()..];
                     match settings.extraction.set(rest, &value) {
@@ -412,6 +456,8 @@ fn bad(message: String) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use malha_engine::types::GateSettings;
+
     use super::*;
 
     #[test]
@@ -419,9 +465,16 @@ mod tests {
         let settings = defaults()
             .check(PathBuf::new(), PathBuf::new(), None, &BTreeMap::new())
             .unwrap();
-        // The program keeps what a store was made with unless somebody states otherwise.
+        // The program keeps what a store was made with unless somebody states otherwise, and a log of searches;
+        // it knows names of tools, which the library does not.
+        let gate = GateSettings {
+            tools: settings.engine.gate.tools.clone(),
+            ..GateSettings::default()
+        };
         let expected = EngineConfig {
             keep_chunks: true,
+            log_queries: true,
+            gate,
             ..EngineConfig::default()
         };
         assert_eq!(settings.engine, expected);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use malha_engine::{EmbedderSource, RerankerSource};
-use malha_providers::local::{LocalEmbedder, LocalReranker, Models};
+use malha_providers::local::{Hub, LocalEmbedder, LocalReranker, Models};
 use malha_providers::{
     EmbeddingSettings, RemoteEmbedder, RemoteReranker, RerankSettings, RerankShape, RetryPolicy,
     Secret,
@@ -27,6 +27,8 @@ pub(super) struct Raw {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LocalFolder {
     pub(super) folder: Option<PathBuf>,
+    hub: Option<String>,
+    proxy: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -57,6 +59,8 @@ pub(super) struct Rerank {
 pub(crate) struct SearchModels {
     /// The folder of local models.
     pub(crate) local: Models,
+    /// Where `malha models pull` fetches from.
+    pub(crate) hub: Hub,
     embedding: EmbeddingChoice,
     rerank: Option<RerankChoice>,
 }
@@ -115,6 +119,8 @@ impl Raw {
         Self {
             local: LocalFolder {
                 folder: over.local.folder.or(self.local.folder),
+                hub: over.local.hub.or(self.local.hub),
+                proxy: over.local.proxy.or(self.local.proxy),
             },
             embedding: Embedding {
                 provider: other.provider.or(own.provider),
@@ -144,6 +150,8 @@ impl Raw {
             parsed.map_err(|_| format!("`{value}` is not a whole number"))
         };
         match name {
+            "LOCAL_MODELS_HUB" => self.local.hub = text,
+            "LOCAL_MODELS_PROXY" => self.local.proxy = text,
             "LOCAL_MODELS_FOLDER" => self.local.folder = Some(value.into()),
             "EMBEDDING_PROVIDER" => self.embedding.provider = text,
             "EMBEDDING_MODEL" => self.embedding.model = text,
@@ -178,6 +186,10 @@ impl Raw {
         variables: &BTreeMap<String, String>,
     ) -> Result<SearchModels, String> {
         Ok(SearchModels {
+            hub: Hub {
+                base_url: self.local.hub.expect(SET).trim_end_matches('/').to_owned(),
+                proxy: self.local.proxy.filter(|proxy| !proxy.is_empty()),
+            },
             local: Models::new(self.local.folder.unwrap_or_else(locate::models_folder)),
             embedding: self.embedding.check(variables)?,
             rerank: self.rerank.check(variables)?,

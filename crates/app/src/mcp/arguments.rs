@@ -114,6 +114,13 @@ impl Arguments {
         )?;
         Ok(engine.at(times))
     }
+
+    /// Whether it names no moment.
+    pub(super) fn is_of_the_present(&self) -> bool {
+        ["as_of", "known_at"]
+            .iter()
+            .all(|name| self.maybe_text(name).is_ok_and(|moment| moment.is_none()))
+    }
 }
 
 const fn kind(value: &Value) -> &'static str {

@@ -1,5 +1,7 @@
 //! The tools. Each is a row: name, what it is for, what it takes, what it may do, and how it is done.
 
+use std::time::Instant;
+
 use malha_engine::Engine;
 use malha_engine::chunking::estimate_tokens;
 use malha_engine::types::{
@@ -10,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Refused};
+use crate::telemetry;
 
 /// What a tool does to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,16 +92,23 @@ pub(super) const TOOLS: &[Tool] = &[
             )
         },
         run: |engine, given| {
-            let found = given.at(engine)?.search(&SearchRequest {
+            let request = SearchRequest {
                 limit: given.number("limit", 10, 100)?,
                 ..SearchRequest::new(given.text("query")?)
-            })?;
+            };
+            let start = Instant::now();
+            let found = given.at(engine)?.search(&request)?;
+            let took = start.elapsed();
             let (results, cut) =
                 within(&found.results, given.number("budget", BUDGET, MOST_TOKENS)?);
-            quoted(json!({
-                "query": found.query, "entry_entities": found.entry_entities, "results": results, "cut": cut,
-                "record": found.record, "notes": found.notes,
-            }))
+            let answer = quoted(json!({
+                "query": found.query, "entry_entities": found.entry_entities, "gate": found.gate,
+                "results": results, "cut": cut, "record": found.record, "notes": found.notes,
+            }));
+            if given.is_of_the_present() {
+                telemetry::beside_answer(engine, request, found, took);
+            }
+            answer
         },
     },
     Tool {

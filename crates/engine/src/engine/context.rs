@@ -28,6 +28,7 @@ impl Engine {
             mode: request.mode,
             limit: CHUNKS,
             documents: request.documents.clone(),
+            ..SearchRequest::new("")
         };
         let (response, sentences) = self.read(|reader| {
             let response = retrieval::search(reader, &search)?;

@@ -96,6 +96,12 @@ impl Engine {
         let store = self.store();
         let lease = store.write_lease("malha forget", self.config.lease_wait)?;
         self.drop_vector_caches(&store)?;
+        // A question may quote what is forgotten.
+        if let Some(namespace) = store.namespace(&self.namespace)? {
+            let transaction = lease.transaction()?;
+            storage::erase_queries(store.connection(), namespace.0)?;
+            transaction.commit_bookkeeping()?;
+        }
         let is_swept = store.sweep()?;
         drop(lease);
         report.purge = if is_swept {

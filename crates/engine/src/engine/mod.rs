@@ -20,6 +20,8 @@ mod import;
 mod lazy_model;
 mod ledger;
 mod memory;
+mod query_log;
+mod ranking;
 mod recall;
 mod replies;
 mod reports;
@@ -32,6 +34,7 @@ mod written_reports;
 pub use answer::AnswerRun;
 pub use extract::ExtractionRun;
 pub use lazy_model::{EmbedderSource, ModelSource, RerankerSource};
+pub use ranking::Candidate;
 pub use times::{parse_moment, parse_times};
 
 use std::path::Path;
@@ -41,6 +44,7 @@ use self::lazy_model::LazyModel;
 use crate::graph::{Graph, Moment};
 use crate::language_model::{Embedder, Reranker};
 use crate::pipeline::{self, GraphChange, Indexed, Job};
+use crate::ranker::Rankers;
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verification};
 use crate::types::{
@@ -66,6 +70,7 @@ pub struct Engine {
     embedder: Option<Arc<LazyModel<dyn Embedder>>>,
     reranker: Option<Arc<LazyModel<dyn Reranker>>>,
     vectors: Arc<Mutex<Option<embedding::LoadedVectors>>>,
+    rankers: Option<Arc<Rankers>>,
 }
 
 impl Engine {
@@ -92,6 +97,9 @@ impl Engine {
     }
 
     fn with_store(store: Store, config: EngineConfig) -> Result<Self> {
+        let rankers = config
+            .use_ranker
+            .then(|| Arc::new(Rankers::built_in().clone()));
         Ok(Self {
             namespace: Namespace::new(&config.namespace)?,
             config,
@@ -103,6 +111,7 @@ impl Engine {
             embedder: None,
             reranker: None,
             vectors: Arc::new(Mutex::new(None)),
+            rankers,
         })
     }
 
@@ -246,6 +255,8 @@ impl Engine {
             hidden,
             vectors: &vectors,
             reranker: reranker.as_ref().map(|source| source as _),
+            gate: &self.config.gate,
+            rankers: self.rankers.as_deref(),
         };
         question(&reader)
     }

@@ -27,6 +27,7 @@ impl Engine {
             embedder: self.embedder.clone(),
             reranker: self.reranker.clone(),
             vectors: Arc::clone(&self.vectors),
+            rankers: self.rankers.clone(),
         }
     }
 

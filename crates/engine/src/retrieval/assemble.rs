@@ -3,6 +3,7 @@
 use super::Reader;
 use super::quote::best_quote;
 use crate::Result;
+use crate::ranker::Features;
 use crate::storage::{self, EvidenceChunk};
 use crate::text::{QueryTerm, Tokenizer};
 use crate::types::{ChunkId, Connection, Evidence, Lane};
@@ -14,6 +15,8 @@ pub(super) struct Found {
     pub score: f64,
     pub lanes: Vec<(Lane, usize)>,
     pub connections: Vec<Connection>,
+    /// What a ranker judged it by.
+    pub features: Option<Features>,
 }
 
 impl Found {
@@ -23,6 +26,7 @@ impl Found {
             score,
             lanes: Vec::new(),
             connections: Vec::new(),
+            features: None,
         }
     }
 }

@@ -4,9 +4,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::{Bridges, Hit};
+use super::judge::Judge;
 use super::walk::Walk;
 use crate::graph::pagerank::{Push, personalised};
 use crate::graph::{Graph, Moment};
+use crate::ranker::{Features, Ranker};
 
 /// Constants of the graph lane. The defaults serve every corpus and language; `docs/retrieval.md` says how
 /// they were found.
@@ -30,9 +32,13 @@ pub struct GraphRecipe {
     pub keyword_mass: f64,
     /// Keyword hits that start with mass, in proportion to their squared scores.
     pub keyword_seeds: usize,
-    /// Chunks of the walk, and of the keyword lane, that are put in order.
+    /// The same for what is near by meaning, in proportion to the squared lead over the last of them.
+    pub vector_mass: f64,
+    pub vector_seeds: usize,
+    /// Chunks of the walk, of the keyword lane, and of the vector lane, that are put in order.
     pub walk_candidates: usize,
     pub keyword_candidates: usize,
+    pub vector_candidates: usize,
     /// Best chunks of the walk that others may be connected to.
     pub anchors: usize,
     /// Added to the logarithm of the mass for a full connection of each kind, and for the first keyword rank.
@@ -56,14 +62,28 @@ impl Default for GraphRecipe {
             trust_exponent: 3.0,
             keyword_mass: 0.2,
             keyword_seeds: 50,
+            vector_mass: 0.2,
+            vector_seeds: 20,
             walk_candidates: 60,
             keyword_candidates: 20,
+            vector_candidates: 20,
             anchors: 8,
             to_title: 2.5,
             from_title: 1.0,
             shared_name: 1.0,
             keyword_rank: 2.25,
         }
+    }
+}
+
+impl GraphRecipe {
+    /// The score by the recipe's own weights.
+    fn weigh(&self, features: &Features) -> f64 {
+        features.walk_mass
+            + self.to_title * features.to_title
+            + self.from_title * features.from_title
+            + self.shared_name * features.shared_name
+            + self.keyword_rank * features.keyword_rank
     }
 }
 
@@ -114,6 +134,8 @@ pub struct GraphHit {
     pub score: f64,
     /// Share of the walk's mass, for the record.
     pub mass: f64,
+    /// What the ranker judges it by.
+    pub features: Features,
     /// Entities (by index) that connect it to the question (`None`) or to another ranked chunk (its index).
     pub connections: Vec<(u32, Option<u32>)>,
 }
@@ -130,24 +152,40 @@ pub struct GraphRanking {
 /// Most connections that a hit lists.
 const CONNECTIONS: usize = 3;
 
-/// Ranks chunks for a question. `names` holds, for each name of the question, the entities it may stand for;
-/// `keyword` the keyword lane's hits, best first, as (chunk index, score). Only chunks that `admits` are
-/// returned. `None` when no name leads into the graph: then the keyword order is the answer.
+/// Gives the chunks (by index) that have vectors, with how near each is.
+pub type Nearness<'a> = dyn Fn(&[u32]) -> Vec<(u32, f64)> + 'a;
+
+/// What a question starts from.
+pub struct Start<'a> {
+    /// For each name of the question, the entities it may stand for.
+    pub names: &'a [Vec<u32>],
+    /// Hits of the keyword lane and of the vector lane, best first, as (chunk index, score).
+    pub keyword: &'a [(u32, f64)],
+    pub vector: &'a [(u32, f64)],
+    /// Nearness of these chunks, as far as they have vectors.
+    pub nearness: &'a Nearness<'a>,
+}
+
+/// Ranks chunks for a question. Only chunks that `admits` are returned. `None` when no name leads into the graph:
+/// then the order of the other lanes is the answer.
 pub fn rank(
     graph: &Graph,
     index: &GraphIndex,
-    names: &[Vec<u32>],
-    keyword: &[(u32, f64)],
+    start: &Start<'_>,
     admits: impl Fn(u32) -> bool,
     at: Moment,
     recipe: &GraphRecipe,
+    ranker: Option<&Ranker>,
 ) -> Option<GraphRanking> {
+    let Start {
+        keyword, vector, ..
+    } = *start;
     let walk = Walk::new(graph, index, at, recipe);
-    let entries = walk.entries(names);
+    let entries = walk.entries(start.names);
     if entries.is_empty() {
         return None;
     }
-    let reached = personalised(&walk, &walk.reset(&entries, keyword), recipe.push);
+    let reached = personalised(&walk, &walk.reset(&entries, keyword, vector), recipe.push);
     let chunks = graph.chunks.len();
     let chunk_nodes = reached.partition_point(|&(node, _)| (node as usize) < chunks);
     let mut by_mass: Vec<(u32, f64)> = reached[..chunk_nodes]
@@ -164,25 +202,26 @@ pub fn rank(
     by_mass.sort_unstable_by(order);
     let best = by_mass.first().map_or(1.0, |hit| hit.1);
 
-    let keyword_rank: FxHashMap<u32, usize> = keyword
-        .iter()
-        .enumerate()
-        .map(|(position, &(chunk, _))| (chunk, position + 1))
-        .collect();
     let mass: FxHashMap<u32, f64> = reached[..chunk_nodes].iter().copied().collect();
+    let of_lane = |lane: &'_ [(u32, f64)], most: usize| -> Vec<u32> {
+        let admitted = lane.iter().map(|hit| hit.0).filter(|&chunk| admits(chunk));
+        admitted.take(most).collect()
+    };
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     let candidates: Vec<u32> = by_mass
         .iter()
         .take(recipe.walk_candidates)
-        .chain(
-            keyword
-                .iter()
-                .filter(|hit| admits(hit.0))
-                .take(recipe.keyword_candidates),
-        )
         .map(|hit| hit.0)
+        .chain(of_lane(keyword, recipe.keyword_candidates))
+        .chain(of_lane(vector, recipe.vector_candidates))
         .filter(|&chunk| seen.insert(chunk))
         .collect();
+    let nearness: FxHashMap<u32, f64> = (start.nearness)(&candidates).into_iter().collect();
+    let nearest = nearness.values().copied().fold(f64::NEG_INFINITY, f64::max);
+    let furthest = nearness.values().copied().fold(f64::INFINITY, f64::min);
+    let keyword_rank = ranks(keyword);
+    let keyword_score: FxHashMap<u32, f64> = keyword.iter().copied().collect();
+    let vector_rank = ranks(vector);
 
     let asked: FxHashSet<u32> = entries.iter().map(|entry| entry.0).collect();
     let anchors: Vec<Hit> = by_mass
@@ -194,22 +233,47 @@ pub fn rank(
         })
         .collect();
     let bridges = Bridges::new(graph, index, &asked, &anchors);
+    let judge = ranker.map(|ranker| {
+        let how = (at, recipe);
+        (
+            Judge::new(graph, index, start, &entries, &asked, &reached, how),
+            ranker,
+        )
+    });
+    let best_keyword = keyword.first().map_or(1.0, |hit| hit.1);
+    let walk_rank = ranks(&by_mass);
     let mut hits: Vec<GraphHit> = candidates
         .into_iter()
         .map(|chunk| {
             let mass = mass.get(&chunk).copied().unwrap_or(0.0);
             let bridge = bridges.of(chunk);
-            let mut score = libm::log(mass / best + LEAST_MASS)
-                + recipe.to_title * bridge.to_title
-                + recipe.from_title * bridge.from_title
-                + recipe.shared_name * bridge.shared_name;
-            if let Some(&rank) = keyword_rank.get(&chunk) {
-                score += recipe.keyword_rank / rank as f64;
+            let part = |rank: Option<&usize>| rank.map_or(0.0, |&rank| 1.0 / rank as f64);
+            let mut features = Features {
+                walk_mass: libm::log(mass / best + LEAST_MASS),
+                walk_rank: part(walk_rank.get(&chunk)),
+                keyword_rank: part(keyword_rank.get(&chunk)),
+                keyword_score: keyword_score.get(&chunk).copied().unwrap_or(0.0) / best_keyword,
+                vector_rank: part(vector_rank.get(&chunk)),
+                to_title: bridge.to_title,
+                from_title: bridge.from_title,
+                shared_name: bridge.shared_name,
+                ..Features::default()
+            };
+            if !nearness.is_empty() {
+                // A chunk that has no vector yet counts as the furthest one that has.
+                let near = nearness.get(&chunk).copied().unwrap_or(furthest);
+                features.vector_score = near - nearest;
+            }
+            let mut score = recipe.weigh(&features);
+            if let Some((judge, ranker)) = &judge {
+                features = judge.complete(chunk, features);
+                score = ranker.score(score, &features);
             }
             GraphHit {
                 chunk,
                 score,
                 mass,
+                features,
                 connections: bridge.connections(CONNECTIONS),
             }
         })
@@ -218,8 +282,13 @@ pub fn rank(
     Some(GraphRanking { entries, hits })
 }
 
+/// Ranks from 1, by chunk.
+fn ranks(hits: &[(u32, f64)]) -> FxHashMap<u32, usize> {
+    (1..).zip(hits).map(|(rank, hit)| (hit.0, rank)).collect()
+}
+
 /// Share of the best mass below which mass makes no difference.
-const LEAST_MASS: f64 = 1e-5;
+pub(super) const LEAST_MASS: f64 = 1e-5;
 
 #[cfg(test)]
 mod tests {
@@ -264,11 +333,16 @@ mod tests {
         rank(
             graph,
             &GraphIndex::new(graph),
-            names,
-            keyword,
+            &Start {
+                names,
+                keyword,
+                vector: &[],
+                nearness: &|_| Vec::new(),
+            },
             admits,
             Moment::present(Timestamp(0)),
             &GraphRecipe::default(),
+            None,
         )
     }
 

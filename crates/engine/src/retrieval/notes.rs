@@ -30,6 +30,10 @@ pub(super) struct Neighbours<'a> {
     pub vectors: Option<&'a Vectors>,
     /// Only these documents.
     pub documents: Option<&'a [DocumentId]>,
+    /// Notes that belong to the candidates whatever links to them, by document index.
+    pub cards: &'a [u32],
+    /// They come first.
+    pub cards_first: bool,
 }
 
 /// Keeps the best chunk of each of the best notes, adds the best chunk of each note they link to, and orders
@@ -66,6 +70,9 @@ pub(super) fn expand(
         neighbours.documents,
         reader.at,
     );
+    let added = neighbors.len();
+    let mut neighbors = neighbors;
+    neighbors.extend(neighbours.cards.iter().filter(|&&card| seen.insert(card)));
     let unscored: Vec<DocumentId> = neighbors
         .iter()
         .filter(|document| !score_of.contains_key(document))
@@ -87,7 +94,6 @@ pub(super) fn expand(
             }
         }
     }
-    let added = neighbors.len();
     for document in neighbors {
         let first = graph
             .document_chunks
@@ -101,6 +107,18 @@ pub(super) fn expand(
         best.extend(found);
     }
     best.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if neighbours.cards_first {
+        let is_card = |hit: &(ChunkId, f64)| {
+            document_of(graph, hit.0).is_some_and(|document| neighbours.cards.contains(&document))
+        };
+        // Stable: false comes before true.
+        best.sort_by_key(|hit| !is_card(hit));
+        let highest = best.iter().map(|hit| hit.1).fold(0.0, f64::max);
+        let cards = best.iter_mut().take_while(|hit| is_card(hit));
+        for (place, card) in cards.enumerate() {
+            card.1 = highest + 1.0 / (1 + place) as f64;
+        }
+    }
     Ok(Expanded {
         hits: best,
         added,

@@ -1,9 +1,13 @@
 //! A recipe is data: which lanes run, and their limits.
 
-use crate::types::Mode;
+use crate::types::{Lane, Mode};
 
 /// What a mode does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a recipe is data: what it has, and what not"
+)]
 pub(super) struct Recipe {
     /// Chunks that the keyword lane gives.
     pub keyword_limit: usize,
@@ -15,6 +19,10 @@ pub(super) struct Recipe {
     pub base: Base,
     /// Expand along hand-made links.
     pub links: Option<LinkExpansion>,
+    /// Add the notes of what the question names; where only a name is asked for they come first.
+    pub cards: bool,
+    /// Ask the reranker, where there is one.
+    pub rerank: bool,
 }
 
 /// Which lane, or both, the first list of a search comes from. Without vectors it is the keyword lane.
@@ -45,6 +53,31 @@ pub(super) struct LinkExpansion {
     pub neighbors: usize,
 }
 
+impl Recipe {
+    /// The same with these lanes left out; words are always searched.
+    pub(super) fn without(mut self, lanes: &[Lane]) -> Self {
+        for lane in lanes {
+            match lane {
+                Lane::Keyword => {}
+                Lane::Vector => self.base = Base::Keyword,
+                Lane::Graph => self.graph = false,
+                Lane::Links => self.links = self.links.map(LinkExpansion::without_links),
+                Lane::Cards => self.cards = false,
+                Lane::Turns => self.turns = false,
+                Lane::Rerank => self.rerank = false,
+            }
+        }
+        self
+    }
+}
+
+impl LinkExpansion {
+    /// The best chunk of each note, and nothing that they link to.
+    pub(super) fn without_links(self) -> Self {
+        Self { seeds: 0, ..self }
+    }
+}
+
 /// Chunks of the keyword lane that a result list needs beyond its limit, for fusion and priors.
 const KEYWORD_POOL: usize = 100;
 
@@ -57,6 +90,8 @@ impl Recipe {
             turns: false,
             base: Base::Keyword,
             links: None,
+            cards: false,
+            rerank: true,
         };
         match mode {
             Mode::Keyword => plain,
@@ -68,6 +103,7 @@ impl Recipe {
             },
             Mode::Graph => Self {
                 graph: true,
+                base: Base::FusedWhereStored,
                 ..plain
             },
             Mode::Vector => Self {
@@ -87,6 +123,7 @@ impl Recipe {
                     seeds: 15,
                     neighbors: 40,
                 }),
+                cards: true,
                 ..plain
             },
         }

@@ -3,34 +3,32 @@
 use std::sync::OnceLock;
 
 use rusqlite::Connection;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::assemble::{Found, assemble};
-use super::graph::{GraphIndex, GraphRanking, GraphRecipe, rank};
+use super::graph::GraphIndex;
 use super::keyword::keyword;
-use super::notes::{Neighbours, expand};
-use super::recipe::{Base, LinkExpansion, Recipe};
+use super::lanes::{TextLanes, graph_lane, links_lane, named_notes, plain, turns_lane};
+use super::notes::Neighbours;
+use super::recipe::{Base, Recipe};
 use super::rerank::{Reranked, RerankerSource, rerank};
-use super::turns::{POOL, Turns};
+use super::turns::Turns;
 use super::vector::{Vectors, fuse, mark, nearest};
 use crate::Result;
-use crate::graph::vocabulary::find_names;
+use crate::gate;
 use crate::graph::{AliasTable, Graph, Moment};
-use crate::loading::StoredNames;
+use crate::ranker::{Features, Rankers};
 use crate::storage::{self, Hidden};
-use crate::text::{Language, QueryTerm, fold, query_terms};
+use crate::text::{Language, QueryTerm, detect_language, query_terms};
 use crate::types::{
-    self, ChunkId, DocumentId, EntityId, EntryEntity, Lane, LaneRecord, LaneStatus, SearchRequest,
-    SearchResponse,
+    ChunkId, DocumentId, EntityId, EntryEntity, GateDecision, GateSettings, Lane, LaneRecord,
+    LaneStatus, SearchRequest, SearchResponse,
 };
-
-/// Said when the question names nothing that the graph knows.
-const NO_ENTRY: &str = "no entry entity";
 
 /// The graph with what ranking needs of it.
 pub(crate) struct RankedGraph {
     pub graph: Graph,
-    index: GraphIndex,
+    pub(super) index: GraphIndex,
     /// Every alias of the store, loaded when a name has to be found by likeness.
     aliases: OnceLock<AliasTable>,
     /// The turns of conversations, loaded by the first search that ranks by them.
@@ -69,7 +67,7 @@ impl RankedGraph {
 
 impl RankedGraph {
     /// The turns of conversations; read once for each state of the store.
-    fn turns(&self, connection: &Connection, namespace: i64) -> Result<&Turns> {
+    pub(super) fn turns(&self, connection: &Connection, namespace: i64) -> Result<&Turns> {
         if let Some(turns) = self.turns.get() {
             return Ok(turns);
         }
@@ -93,11 +91,77 @@ pub(crate) struct Reader<'a> {
     pub vectors: &'a dyn Fn(&str) -> Vectors,
     /// What has the last word on the order of results, if anything has.
     pub reranker: Option<RerankerSource<'a>>,
+    /// When the links of notes are not followed.
+    pub gate: &'a GateSettings,
+    /// What puts the graph lane's candidates in order instead of its own weights.
+    pub rankers: Option<&'a Rankers>,
+}
+
+impl Reader<'_> {
+    /// Whether any document is in the language of this text.
+    fn speaks(&self, text: &str) -> bool {
+        let language = detect_language(text);
+        language == Language::Other
+            || self.languages.is_empty()
+            || self.languages.contains(&language)
+    }
 }
 
 /// Runs a search. Lanes that have nothing to work with are recorded; they never empty or fail the search.
 pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<SearchResponse> {
-    let recipe = Recipe::of(request.mode, request.limit);
+    let Ranked {
+        terms,
+        found,
+        outcome,
+        gate,
+    } = ranked(reader, request);
+    let results = assemble(reader, &terms, found, request.limit)?;
+    Ok(SearchResponse {
+        query: request.query.clone(),
+        mode: request.mode,
+        entry_entities: outcome.entry_entities,
+        gate,
+        results,
+        record: outcome.record,
+        notes: outcome.notes,
+    })
+}
+
+/// The chunks that the graph lane put in order by a ranker, with what it judged them by.
+pub(crate) fn judged(
+    reader: &Reader<'_>,
+    request: &SearchRequest,
+) -> Vec<(ChunkId, f64, Features)> {
+    let found = ranked(reader, request).found.into_iter();
+    found
+        .filter_map(|found| Some((found.chunk, found.score, found.features?)))
+        .collect()
+}
+
+/// The documents of all candidates of a search, best first, each once.
+pub(crate) fn ranked_documents(reader: &Reader<'_>, request: &SearchRequest) -> Vec<DocumentId> {
+    let graph = &reader.graph.graph;
+    let mut seen = FxHashSet::default();
+    let found = ranked(reader, request).found.into_iter();
+    found
+        .filter_map(|found| graph.chunks.get(found.chunk))
+        .map(|chunk| graph.documents.id(graph.chunk_document[chunk as usize]))
+        .filter(|&document| seen.insert(document))
+        .collect()
+}
+
+/// What a search found, before its texts are read.
+pub(super) struct Ranked {
+    terms: Vec<QueryTerm>,
+    /// Best first, more than were asked for.
+    pub found: Vec<Found>,
+    outcome: Outcome,
+    gate: GateDecision,
+}
+
+/// Runs the lanes of a search.
+pub(super) fn ranked(reader: &Reader<'_>, request: &SearchRequest) -> Ranked {
+    let recipe = Recipe::of(request.mode, request.limit).without(&request.without);
     let terms = query_terms(&request.query, &reader.languages);
     let documents = request.documents.as_deref();
     let mut outcome = Outcome::default();
@@ -108,8 +172,12 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         ));
     }
 
-    let hits = keyword(reader, &terms, documents, recipe.keyword_limit)?;
-    outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
+    let hits = keyword(reader, &terms, documents, recipe.keyword_limit);
+    let hits = outcome.or_failed(Lane::Keyword, hits);
+    if let Some(hits) = &hits {
+        outcome.record(Lane::Keyword, LaneStatus::Ran, hits.len(), "");
+    }
+    let hits = hits.unwrap_or_default();
     let vectors = recipe
         .base
         .asks_vectors()
@@ -124,268 +192,100 @@ pub(crate) fn search(reader: &Reader<'_>, request: &SearchRequest) -> Result<Sea
         }
         None => Vec::new(),
     };
-    let keyword_rank: FxHashMap<ChunkId, usize> = hits
-        .iter()
-        .enumerate()
-        .map(|(position, &(chunk, _))| (chunk, position + 1))
-        .collect();
-    let plain = |hits: &[(ChunkId, f64)]| -> Vec<Found> {
-        hits.iter()
-            .map(|&(chunk, score)| Found::new(chunk, score))
-            .collect()
+    let lanes = TextLanes {
+        keyword: &hits,
+        near: &near,
+        vectors: vectors.filter(|_| !near.is_empty()),
     };
     let mut found = match recipe.base {
         _ if near.is_empty() => plain(&hits),
         Base::Keyword => plain(&hits),
         Base::Vector => plain(&near),
+        // In a language that no document has, words can only meet by chance.
+        Base::FusedWhereStored if !reader.speaks(&request.query) => plain(&near),
         Base::Fused | Base::FusedWhereStored => fuse(&hits, &near),
     };
-    if recipe.turns
-        && let Some(shared) = turns_lane(reader, request, &terms, &hits, &mut outcome)?
-    {
+    let shared = if recipe.turns {
+        let shared = turns_lane(reader, request, &terms, &hits, &mut outcome);
+        outcome.or_failed(Lane::Turns, shared).flatten()
+    } else {
+        None
+    };
+    if let Some(shared) = shared {
         found = shared;
     } else if recipe.graph {
-        found = graph_lane(reader, request, &hits, found, &mut outcome)?;
-    }
-    if let Some(limits) = recipe.links {
-        let first = if near.is_empty() { &hits } else { &near };
-        let by_likeness = vectors.filter(|_| !near.is_empty());
-        let context = Neighbours {
-            terms: &terms,
-            vectors: by_likeness,
-            documents,
-        };
-        found = links_lane(reader, &context, first, limits, &mut outcome)?;
-    }
-    if let Some(reranker) = reader.reranker {
-        let reranked = rerank(reader, reranker, &request.query, request.limit, &mut found)?;
-        outcome.rerank_lane(reranked);
-    } else if recipe.links.is_some() {
-        let reason = "no reranker configured";
-        outcome.record(Lane::Rerank, LaneStatus::Skipped, 0, reason);
-    }
-    mark(&mut found, &near);
-    for found in &mut found {
-        if let Some(&rank) = keyword_rank.get(&found.chunk) {
-            found.lanes.insert(0, (Lane::Keyword, rank));
+        let by_graph = graph_lane(reader, request, &lanes, &found, &mut outcome);
+        if let Some(by_graph) = outcome.or_failed(Lane::Graph, by_graph).flatten() {
+            found = by_graph;
         }
     }
-    let results = assemble(reader, &terms, found, request.limit)?;
-    Ok(SearchResponse {
-        query: request.query.clone(),
-        mode: request.mode,
-        entry_entities: outcome.entry_entities,
-        results,
-        record: outcome.record,
-        notes: outcome.notes,
-    })
-}
-
-/// Ranks by the graph around what the question names; the keyword order stays when it names nothing.
-fn graph_lane(
-    reader: &Reader<'_>,
-    request: &SearchRequest,
-    hits: &[(ChunkId, f64)],
-    by_keyword: Vec<Found>,
-    outcome: &mut Outcome,
-) -> Result<Vec<Found>> {
-    let RankedGraph { graph, index, .. } = reader.graph;
-    let names = question_names(reader, &request.query)?;
-    let keyword: Vec<(u32, f64)> = hits
-        .iter()
-        .filter_map(|&(chunk, score)| Some((graph.chunks.get(chunk)?, score)))
-        .collect();
-    let allowed: Option<FxHashSet<u32>> = request.documents.as_ref().map(|ids| {
-        ids.iter()
-            .filter_map(|&id| graph.documents.get(id))
-            .collect()
-    });
-    let admits = |chunk: u32| {
-        allowed
-            .as_ref()
-            .is_none_or(|allowed| allowed.contains(&graph.chunk_document[chunk as usize]))
-            && !reader.hidden.chunks.contains(&graph.chunks.id(chunk))
-    };
-    let ranking = rank(
-        graph,
-        index,
-        &names,
-        &keyword,
-        admits,
-        reader.at,
-        &GraphRecipe::default(),
-    );
-    let Some(ranking) = ranking else {
-        outcome.record(Lane::Graph, LaneStatus::Skipped, 0, NO_ENTRY);
-        outcome.notes.push(NO_ENTRY.to_owned());
-        return Ok(by_keyword);
-    };
-    outcome.record(Lane::Graph, LaneStatus::Ran, ranking.hits.len(), "");
-    for &(entity, weight) in &ranking.entries {
-        let row = storage::entity(reader.connection, graph.entities.id(entity))?;
-        outcome.entry_entities.push(EntryEntity {
-            public_id: row.public_id,
-            name: row.name,
-            weight,
-        });
+    let gate = gate::decide(&request.query, &reader.languages, reader.gate);
+    if let Some(limits) = recipe.links {
+        let cards = if recipe.cards {
+            let cards = named_notes(reader, &request.query, documents);
+            outcome.or_failed(Lane::Cards, cards)
+        } else {
+            None
+        };
+        if let Some(cards) = &cards {
+            outcome.record(Lane::Cards, LaneStatus::Ran, cards.len(), "");
+        }
+        let context = Neighbours {
+            terms: &terms,
+            vectors: lanes.vectors,
+            documents,
+            cards: cards.as_deref().unwrap_or_default(),
+            cards_first: !gate.open,
+        };
+        let linked = links_lane(reader, &lanes, &context, limits, &gate, &mut outcome);
+        if let Some(linked) = outcome.or_failed(Lane::Links, linked) {
+            found = linked;
+        }
     }
-    let mut found = graph_found(reader, &ranking, request.limit)?;
-    // What only the keyword lane found comes after what the graph put in order.
-    let ranked: FxHashSet<ChunkId> = found.iter().map(|found| found.chunk).collect();
-    let lowest = found.last().map_or(0.0, |found| found.score);
-    found.extend(
-        by_keyword
-            .into_iter()
-            .filter(|found| !ranked.contains(&found.chunk))
-            .enumerate()
-            .map(|(position, mut found)| {
-                found.score = lowest - 1.0 - position as f64;
-                found
-            }),
-    );
-    Ok(found)
-}
-
-/// Ranks turns of conversations, when most of the best passages are such; the question's names are its entries.
-fn turns_lane(
-    reader: &Reader<'_>,
-    request: &SearchRequest,
-    terms: &[QueryTerm],
-    hits: &[(ChunkId, f64)],
-    outcome: &mut Outcome,
-) -> Result<Option<Vec<Found>>> {
-    let turns = reader.graph.turns(reader.connection, reader.namespace)?;
-    if !turns.prevail(hits, request.limit) {
-        return Ok(None);
-    }
-    let graph = &reader.graph.graph;
-    let named: FxHashSet<EntityId> = question_names(reader, &request.query)?
-        .into_iter()
-        .flatten()
-        .map(|entity| graph.entities.id(entity))
-        .collect();
-    let documents = request.documents.as_deref();
-    let pool = keyword(reader, terms, documents, POOL)?;
-    let allowed: Option<FxHashSet<DocumentId>> =
-        documents.map(|documents| documents.iter().copied().collect());
-    let admits = |chunk: ChunkId| {
-        let document = graph
-            .chunks
-            .get(chunk)
-            .map(|chunk| graph.documents.id(graph.chunk_document[chunk as usize]));
-        !reader.hidden.chunks.contains(&chunk)
-            && allowed
-                .as_ref()
-                .is_none_or(|allowed| document.is_some_and(|document| allowed.contains(&document)))
-    };
-    let shared = turns.share(&pool, &named, admits);
-    outcome.record(Lane::Turns, LaneStatus::Ran, shared.len(), "");
-    let mut entries: Vec<EntityId> = named.into_iter().collect();
-    entries.sort_unstable();
-    for &entity in &entries {
-        let row = storage::entity(reader.connection, entity)?;
-        outcome.entry_entities.push(EntryEntity {
-            public_id: row.public_id,
-            name: row.name,
-            weight: 1.0 / entries.len() as f64,
-        });
-    }
-    Ok(Some(
-        (1..)
-            .zip(shared)
-            .map(|(rank, (chunk, score))| {
-                let mut found = Found::new(chunk, score);
-                found.lanes.push((Lane::Turns, rank));
-                found
-            })
-            .collect(),
-    ))
-}
-
-/// For each known name in the question: the entities it may stand for, by index.
-fn question_names(reader: &Reader<'_>, query: &str) -> Result<Vec<Vec<u32>>> {
-    let language = crate::text::detect_language(query);
-    let mut lookup = StoredNames {
-        connection: reader.connection,
-        namespace: reader.namespace,
-    };
-    let mut names = Vec::new();
-    for place in find_names(query, language, &mut lookup)? {
-        let entities =
-            storage::entities_of_form(reader.connection, reader.namespace, &fold(&query[place]))?;
-        names.push(
-            entities
-                .into_iter()
-                .filter_map(|entity| reader.graph.graph.entities.get(entity))
-                .collect(),
-        );
-    }
-    Ok(names)
-}
-
-/// Only the first `shown` are given their connections.
-fn graph_found(reader: &Reader<'_>, ranking: &GraphRanking, shown: usize) -> Result<Vec<Found>> {
-    let graph = &reader.graph.graph;
-    let rank_of: FxHashMap<u32, usize> = ranking
-        .hits
-        .iter()
-        .enumerate()
-        .map(|(position, hit)| (hit.chunk, position + 1))
-        .collect();
-    ranking
-        .hits
-        .iter()
-        .enumerate()
-        .map(|(position, hit)| {
-            let mut found = Found::new(graph.chunks.id(hit.chunk), hit.score);
-            found.lanes.push((Lane::Graph, position + 1));
-            let connections = if position < shown {
-                hit.connections.as_slice()
-            } else {
-                &[]
-            };
-            for &(entity, through) in connections {
-                let name = storage::entity(reader.connection, graph.entities.id(entity))?.name;
-                found.connections.push(types::Connection {
-                    entity: name,
-                    through: through.and_then(|chunk| rank_of.get(&chunk).copied()),
-                });
+    match reader.reranker {
+        _ if !recipe.rerank => {}
+        Some(reranker) => {
+            let reranked = rerank(reader, reranker, &request.query, request.limit, &mut found);
+            if let Some(reranked) = outcome.or_failed(Lane::Rerank, reranked) {
+                outcome.rerank_lane(reranked);
             }
-            Ok(found)
-        })
-        .collect()
+        }
+        None if recipe.links.is_some() => {
+            let reason = "no reranker configured";
+            outcome.record(Lane::Rerank, LaneStatus::Skipped, 0, reason);
+        }
+        None => {}
+    }
+    mark(&mut found, Lane::Vector, &near);
+    mark(&mut found, Lane::Keyword, &hits);
+    Ranked {
+        terms,
+        found,
+        outcome,
+        gate,
+    }
 }
 
-/// Adds the notes that the best notes link to.
-fn links_lane(
-    reader: &Reader<'_>,
-    neighbours: &Neighbours<'_>,
-    hits: &[(ChunkId, f64)],
-    limits: LinkExpansion,
-    outcome: &mut Outcome,
-) -> Result<Vec<Found>> {
-    let expanded = expand(reader, neighbours, hits, limits)?;
-    let (status, reason) = if expanded.cut {
-        (LaneStatus::Cut, "stopped at the neighbour limit")
-    } else {
-        (LaneStatus::Ran, "")
-    };
-    outcome.record(Lane::Links, status, expanded.added, reason);
-    Ok(expanded
-        .hits
-        .iter()
-        .map(|&(chunk, score)| Found::new(chunk, score))
-        .collect())
-}
-
+/// What is told about a search beside its results.
 #[derive(Default)]
-struct Outcome {
+pub(super) struct Outcome {
     record: Vec<LaneRecord>,
-    notes: Vec<String>,
-    entry_entities: Vec<EntryEntity>,
+    pub notes: Vec<String>,
+    pub entry_entities: Vec<EntryEntity>,
 }
 
 impl Outcome {
+    /// What a lane gave; a lane that failed is recorded, and the search goes on without it.
+    fn or_failed<T>(&mut self, lane: Lane, given: Result<T>) -> Option<T> {
+        match given {
+            Ok(given) => Some(given),
+            Err(error) => {
+                self.record(lane, LaneStatus::Failed, 0, &error.to_string());
+                None
+            }
+        }
+    }
+
     /// Records whether the reranker really ran.
     fn rerank_lane(&mut self, reranked: Reranked) {
         match reranked {
@@ -412,7 +312,13 @@ impl Outcome {
         }
     }
 
-    fn record(&mut self, lane: Lane, status: LaneStatus, candidates: usize, reason: &str) {
+    pub(super) fn record(
+        &mut self,
+        lane: Lane,
+        status: LaneStatus,
+        candidates: usize,
+        reason: &str,
+    ) {
         self.record.push(LaneRecord {
             lane,
             status,

@@ -69,19 +69,24 @@ pub(super) fn of_documents(
     vectors: &Vectors,
     documents: &[DocumentId],
 ) -> Vec<(ChunkId, f64)> {
-    let Vectors::Ready { index, question } = vectors else {
-        return Vec::new();
-    };
     let graph = &reader.graph.graph;
-    let chunks: Vec<i64> = documents
+    let chunks: Vec<ChunkId> = documents
         .iter()
         .filter_map(|&document| graph.documents.get(document))
         .flat_map(|document| graph.document_chunks.row(document))
         .map(|&chunk| graph.chunks.id(chunk))
         .filter(|chunk| !reader.hidden.chunks.contains(chunk))
-        .map(|chunk| chunk.0)
         .collect();
-    // Without them a neighbour is ordered by its first chunk.
+    of_chunks(vectors, &chunks)
+}
+
+/// These chunks by their nearness, as far as they have vectors.
+pub(super) fn of_chunks(vectors: &Vectors, chunks: &[ChunkId]) -> Vec<(ChunkId, f64)> {
+    let Vectors::Ready { index, question } = vectors else {
+        return Vec::new();
+    };
+    let chunks: Vec<i64> = chunks.iter().map(|chunk| chunk.0).collect();
+    // A file that can no longer be read leaves them as if they had none.
     let hits = index.of_owners(question, &chunks).unwrap_or_default();
     hits.into_iter()
         .map(|hit| (ChunkId(hit.owner), hit.score))
@@ -104,8 +109,8 @@ pub(super) fn fuse(keyword: &[(ChunkId, f64)], vector: &[(ChunkId, f64)]) -> Vec
     found
 }
 
-/// Says on each result which rank the vector lane gave it.
-pub(super) fn mark(found: &mut [Found], hits: &[(ChunkId, f64)]) {
+/// Says on each result which rank a lane gave it.
+pub(super) fn mark(found: &mut [Found], lane: Lane, hits: &[(ChunkId, f64)]) {
     let rank: FxHashMap<ChunkId, usize> = hits
         .iter()
         .enumerate()
@@ -113,7 +118,7 @@ pub(super) fn mark(found: &mut [Found], hits: &[(ChunkId, f64)]) {
         .collect();
     for found in found {
         if let Some(&rank) = rank.get(&found.chunk) {
-            found.lanes.insert(0, (Lane::Vector, rank));
+            found.lanes.insert(0, (lane, rank));
         }
     }
 }

@@ -85,11 +85,23 @@ impl<'a> Walk<'a> {
     }
 
     /// Where the walk starts, of mass 1.
-    pub(super) fn reset(&self, entries: &[(u32, f64)], keyword: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    pub(super) fn reset(
+        &self,
+        entries: &[(u32, f64)],
+        keyword: &[(u32, f64)],
+        vector: &[(u32, f64)],
+    ) -> Vec<(u32, f64)> {
         let seeds = &keyword[..keyword.len().min(self.recipe.keyword_seeds)];
         let squares: f64 = seeds.iter().map(|hit| hit.1 * hit.1).sum();
         let keyword_mass = if squares > 0.0 {
             self.recipe.keyword_mass
+        } else {
+            0.0
+        };
+        let near = leads(&vector[..vector.len().min(self.recipe.vector_seeds)]);
+        let near_squares: f64 = near.iter().map(|hit| hit.1 * hit.1).sum();
+        let vector_mass = if near_squares > 0.0 {
+            self.recipe.vector_mass
         } else {
             0.0
         };
@@ -98,7 +110,7 @@ impl<'a> Walk<'a> {
             .map(|&(entity, _)| self.index.rarity(entity))
             .fold(0.0, f64::max);
         let name_mass = libm::pow(surest, self.recipe.trust_exponent);
-        let total = name_mass + keyword_mass;
+        let total = name_mass + keyword_mass + vector_mass;
         let names = entries
             .iter()
             .map(|&(entity, share)| (self.chunks + entity, share * name_mass / total));
@@ -106,8 +118,20 @@ impl<'a> Walk<'a> {
             .iter()
             .map(|&(chunk, score)| (chunk, keyword_mass * score * score / (squares * total)))
             .filter(|&(_, mass)| mass > 0.0);
-        names.chain(chunks).collect()
+        let near = near
+            .iter()
+            .map(|&(chunk, lead)| (chunk, vector_mass * lead * lead / (near_squares * total)))
+            .filter(|&(_, mass)| mass > 0.0);
+        names.chain(chunks).chain(near).collect()
     }
+}
+
+/// By how much each hit is nearer than the last: cosines of one model all lie close together.
+fn leads(hits: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let last = hits.last().map_or(0.0, |hit| hit.1);
+    hits.iter()
+        .map(|&(chunk, score)| (chunk, score - last))
+        .collect()
 }
 
 impl WeightedGraph for Walk<'_> {

@@ -36,6 +36,7 @@ mod entity;
 mod extract;
 mod foreign;
 mod forget;
+mod gate;
 mod graph_view;
 mod ids;
 mod link;
@@ -44,6 +45,7 @@ mod mention;
 mod merge;
 mod namespace;
 mod progress;
+mod query_log;
 mod report;
 mod review;
 mod search;
@@ -75,6 +77,7 @@ pub use entity::{Entity, EntityKind};
 pub use extract::{ExtractEstimate, ExtractReport, QuarantineItem, RunRecord};
 pub use foreign::ForeignReport;
 pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};
+pub use gate::{GateDecision, GateRule, GateSettings};
 pub use graph_view::{
     Direction, EntityView, EvidenceView, HeadingView, NeighborRequest, NeighborView, Neighborhood,
     OpenLink, PathView, RelationView,
@@ -90,6 +93,7 @@ pub use mention::{Mention, MentionHow};
 pub use merge::{MergeRule, MergeStatus, MergeView};
 pub use namespace::Namespace;
 pub use progress::{Progress, Stage};
+pub use query_log::{GraphComparison, GraphReport, GraphReportRow, LoggedQuery, QueryClass};
 pub use report::{IngestReport, ItemFailure};
 pub use review::{ReviewFact, TypePrecision};
 pub use search::{

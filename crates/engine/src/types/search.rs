@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{ChunkId, DocumentId, PublicId};
+use super::{ChunkId, DocumentId, GateDecision, PublicId};
 
 /// A preset recipe of retrieval.
 #[derive(
@@ -29,6 +29,8 @@ pub enum Lane {
     Vector,
     Graph,
     Links,
+    /// The notes of people, projects and tools that the question names.
+    Cards,
     /// Turns of conversations, each with a share of its neighbours' scores.
     Turns,
     Rerank,
@@ -72,6 +74,8 @@ pub struct SearchRequest {
     pub limit: usize,
     /// Only chunks of these documents; `None` for all. Applied inside the search.
     pub documents: Option<Vec<DocumentId>>,
+    /// Lanes of the recipe that are left out, to see what they are good for. Words are always searched.
+    pub without: Vec<Lane>,
 }
 
 impl SearchRequest {
@@ -82,6 +86,7 @@ impl SearchRequest {
             mode: Mode::Auto,
             limit: 10,
             documents: None,
+            without: Vec::new(),
         }
     }
 }
@@ -141,6 +146,8 @@ pub struct SearchResponse {
     /// The recipe that was asked for.
     pub mode: Mode,
     pub entry_entities: Vec<EntryEntity>,
+    /// Whether links of notes may be followed for this question; recipes without links only report it.
+    pub gate: GateDecision,
     pub results: Vec<Evidence>,
     /// The degradation record: lanes that ran, failed, were skipped or cut.
     pub record: Vec<LaneRecord>,
@@ -150,4 +157,4 @@ pub struct SearchResponse {
 
 text_names!(Mode { Auto => "auto", Keyword => "keyword", Vector => "vector", Graph => "graph", Hybrid => "hybrid", Notes => "notes" });
 
-text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Turns => "turns", Rerank => "rerank" });
+text_names!(Lane { Keyword => "keyword", Vector => "vector", Graph => "graph", Links => "links", Cards => "cards", Turns => "turns", Rerank => "rerank" });

@@ -3,10 +3,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkConvention, ModelPrice};
+use super::{GateSettings, LinkConvention, ModelPrice};
 
 /// Checked settings of an engine.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent settings, each switched on its own"
+)]
 pub struct EngineConfig {
     /// Namespace that every operation works in.
     pub namespace: String,
@@ -23,6 +27,12 @@ pub struct EngineConfig {
     pub allow_network_file_system: bool,
     /// What models cost; the bill knows no price of others.
     pub prices: Vec<ModelPrice>,
+    /// When the links of notes are not followed.
+    pub gate: GateSettings,
+    /// Keep a log of real searches in the store, for `malha ab`; whoever opens the store decides.
+    pub log_queries: bool,
+    /// Let the learned ranker put the candidates of the graph in order.
+    pub use_ranker: bool,
 }
 
 impl Default for EngineConfig {
@@ -36,6 +46,9 @@ impl Default for EngineConfig {
             lease_wait: Duration::from_secs(10),
             allow_network_file_system: false,
             prices: Vec::new(),
+            gate: GateSettings::default(),
+            log_queries: false,
+            use_ranker: false,
         }
     }
 }

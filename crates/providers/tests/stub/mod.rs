@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 /// What arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
+    pub(crate) method: String,
     pub(crate) path: String,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -24,6 +25,8 @@ pub(crate) enum Answer {
     Status(u16, Vec<(String, String)>, String),
     /// The connection ends without a word.
     Disconnect,
+    /// The connection ends in the middle of this body.
+    Half(String),
 }
 
 impl Answer {
@@ -110,9 +113,19 @@ fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     while let Some(request) = read(&mut reader) {
-        let Answer::Status(status, headers, body) = answer(request) else {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-            return;
+        let is_head = request.method == "HEAD";
+        let (status, headers, body) = match answer(request) {
+            Answer::Status(status, headers, body) => (status, headers, body),
+            Answer::Half(body) => {
+                let head = format!("HTTP/1.1 200 X\r\ncontent-length: {}\r\n\r\n", body.len());
+                let _ = writer.write_all(format!("{head}{}", &body[..body.len() / 2]).as_bytes());
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                return;
+            }
+            Answer::Disconnect => {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                return;
+            }
         };
         let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
         if body.starts_with('{') {
@@ -121,6 +134,7 @@ fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
         for (name, value) in headers {
             head = format!("{head}{name}: {value}\r\n");
         }
+        let body = if is_head { "" } else { &body };
         let sent = writer.write_all(format!("{head}\r\n{body}").as_bytes());
         if sent.is_err() {
             return;
@@ -131,7 +145,8 @@ fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
 fn read(reader: &mut impl BufRead) -> Option<Received> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
     let mut headers = Vec::new();
     let mut length = 0;
     loop {
@@ -149,6 +164,7 @@ fn read(reader: &mut impl BufRead) -> Option<Received> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some(Received {
+        method,
         path,
         headers,
         body: serde_json::from_slice(&body).unwrap_or_default(),

@@ -196,6 +196,12 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// The options of the set of this name.
+pub(super) fn set_named(name: &str, data: &Path) -> Option<retrieval::Args> {
+    let (_, options) = SETS.iter().find(|set| set.0 == name)?;
+    Some(set_args(options, data, &[ModeName::Auto]))
+}
+
 fn set_args(options: &str, data: &Path, modes: &[ModeName]) -> retrieval::Args {
     let words = options.split_whitespace().chain(["--mode", "auto"]);
     let mut args = SetOptions::try_parse_from(words)

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use malha_engine::language_model::Embedder;
+use malha_engine::ranker::Rankers;
 use malha_engine::types::Mode;
 use malha_evaluation::{
-    BrokenRow, CachedEmbedder, Comparison, Exclusion, Metrics, ModeRun, PassageFields, Question,
-    QuestionFields, QuestionSet, RunLog, read_ids, read_passages, read_questions, restrict,
-    run_modes, write_predictions,
+    BrokenRow, CachedEmbedder, Comparison, Exclusion, Metrics, ModeRun, Passage, PassageFields,
+    Question, QuestionFields, QuestionSet, RunLog, Variant, read_ids, read_passages,
+    read_questions, restrict, run_modes, write_predictions,
 };
 use serde_json::{Map, Value, json};
 
@@ -66,12 +67,11 @@ pub(crate) struct Args {
     /// Show the questions of each value of this field apart
     #[arg(long, value_name = "FIELD")]
     by: Option<String>,
-    /// Give the passages vectors of the configured model (`configured`), or none
-    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
-    embedder: EmbedderName,
-    /// Keep the vectors in this file, for the next run
-    #[arg(long, value_name = "FILE")]
-    vector_cache: Option<PathBuf>,
+    /// Compare each recipe with itself without one of its parts as well
+    #[arg(long)]
+    ablate: bool,
+    #[command(flatten)]
+    vectors: VectorOptions,
     /// Write the first mode's ranking here, and that of a further mode M beside it as NAME.M.jsonl
     #[arg(long, value_name = "PRED.jsonl")]
     out: Option<PathBuf>,
@@ -97,8 +97,22 @@ pub(super) enum EmbedderName {
     Configured,
 }
 
-impl Args {
-    fn embedder(&self, settings: &Settings) -> malha_evaluation::Result<Option<Arc<dyn Embedder>>> {
+/// Whether an evaluation has vectors.
+#[derive(Debug, clap::Args)]
+pub(super) struct VectorOptions {
+    /// Give the passages vectors of the configured model (`configured`), or none
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
+    embedder: EmbedderName,
+    /// Keep the vectors in this file, for the next run
+    #[arg(long, value_name = "FILE")]
+    vector_cache: Option<PathBuf>,
+}
+
+impl VectorOptions {
+    pub(super) fn embedder(
+        &self,
+        settings: &Settings,
+    ) -> malha_evaluation::Result<Option<Arc<dyn Embedder>>> {
         if self.embedder == EmbedderName::None {
             return Ok(None);
         }
@@ -108,7 +122,9 @@ impl Args {
             None => model,
         }))
     }
+}
 
+impl Args {
     /// Makes relative paths start at `folder`.
     pub(super) fn below(&mut self, folder: &Path) {
         let paths = self.corpus.iter_mut().chain([&mut self.queries]);
@@ -128,8 +144,10 @@ pub(super) struct Outcome {
     log: RunLog,
 }
 
-/// Indexes the corpus, asks the questions, scores the answers.
-pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Result<Outcome> {
+/// What an evaluation reads: passages, questions, and the rows that could not be used.
+pub(super) fn read_set(
+    args: &Args,
+) -> malha_evaluation::Result<(Vec<Passage>, QuestionSet, Vec<BrokenRow>)> {
     let (mut passages, mut broken) = read_passages(
         &args.corpus,
         &PassageFields {
@@ -151,16 +169,22 @@ pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Re
     if let Some(path) = &args.include_ids {
         restrict(&read_ids(path)?, &mut passages, &mut set.questions)?;
     }
+    Ok((passages, set, broken))
+}
+
+/// Indexes the corpus, asks the questions, scores the answers.
+pub(super) fn evaluate(args: &Args, settings: &Settings) -> malha_evaluation::Result<Outcome> {
+    let (passages, set, broken) = read_set(args)?;
     let questions = &set.questions;
     let metrics = Metrics::new(&args.k.0, questions);
-    let modes = distinct(&args.mode);
+    let variants = variants(&args.mode, args.ablate);
     let (runs, log) = run_modes(
         &passages,
         questions,
-        &modes,
+        &variants,
         metrics.depth(),
         &settings.engine,
-        args.embedder(settings)?.as_ref(),
+        args.vectors.embedder(settings)?.as_ref(),
         args.openie.as_deref(),
     )?;
     if let Some(path) = &args.out {
@@ -200,6 +224,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             ("broken_rows".to_owned(), json!(outcome.broken)),
             ("refused_passages".to_owned(), json!(log.refused)),
         ]);
+        if settings.engine.use_ranker {
+            object.insert("in_sample".to_owned(), json!(is_in_sample(&args.corpus)));
+        }
         out.json(&object)?;
     } else {
         figures::write(&mut out, &outcome.comparison, &args.k.0)?;
@@ -220,6 +247,22 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     out.flush()?;
     outcome.report(settings);
     Ok(outcome.exit())
+}
+
+/// Whether the learned ranker was trained on the set that lies in this folder.
+fn is_in_sample(corpus: &[PathBuf]) -> bool {
+    let trained_on = &Rankers::built_in().words.trained_on;
+    let mut folders = corpus.iter().filter_map(|path| path.parent());
+    folders.any(|folder| trained_on.iter().any(|set| folder.ends_with(set)))
+}
+
+/// Each mode, followed by what is left of it without each of its parts where that is wanted.
+pub(super) fn variants(names: &[ModeName], ablate: bool) -> Vec<Variant> {
+    let of = |mode: Mode| match ablate {
+        true => Variant::ablations(mode),
+        false => vec![mode.into()],
+    };
+    distinct(names).into_iter().flat_map(of).collect()
 }
 
 /// The modes in the order given, each once.
