@@ -6,6 +6,7 @@ mod evidence;
 mod extraction;
 mod figures;
 mod links;
+mod recall;
 mod resolution;
 mod retrieval;
 mod router;
@@ -38,6 +39,9 @@ pub(crate) enum Command {
     Resolution(resolution::Args),
     /// Compare the links found in a vault with a reference made by another program
     Links(links::Args),
+    /// Recall questions from this store: age of the evidence and size of the context, with what is fresh preferred
+    /// and without
+    Recall(recall::Args),
     /// Ask what held at given dates, of facts with dates
     Temporal(temporal::Args),
     /// Train the ranker on public sets, and judge it on the set it has not seen
@@ -56,6 +60,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Extraction(args) => extraction::run(&args, settings),
         Command::Resolution(args) => resolution::run(&args, settings),
         Command::Links(args) => links::run(&args, settings),
+        Command::Recall(args) => recall::run(&args, settings),
         Command::Temporal(args) => temporal::run(&args, settings),
         Command::Train(args) => train::run(&args, settings),
         Command::Vault(args) => vault::run(&args, settings),

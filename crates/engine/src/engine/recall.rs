@@ -121,7 +121,10 @@ impl Explorer<'_> {
         } else {
             self.of_all_times(&depth)
         };
-        let distance = |edge: &Edge| depth[&edge.source].min(depth[&edge.target]);
+        let distance = |edge: &Edge| {
+            let ends = [edge.source, edge.target];
+            ends.iter().filter_map(|end| depth.get(end)).min().copied()
+        };
         // Near the question first, then what was said last.
         edges.sort_by_key(|edge| {
             let freshness = if request.prefer_present {
@@ -171,24 +174,25 @@ impl Explorer<'_> {
             .collect())
     }
 
-    /// Every relation among these entities that is known, whenever it held.
-    fn of_all_times(&self, nodes: &BTreeMap<u32, u32>) -> Vec<Edge> {
+    /// What holds, held or will hold between the entities walked to, and whatever the entries had a relation to:
+    /// no relation of the present may lead there.
+    fn of_all_times(&self, depth: &BTreeMap<u32, u32>) -> Vec<Edge> {
         let relations = &self.graph.relations;
-        let everything = EdgeFilter::of_all_times(relations, Direction::Out, None);
-        let mut edges = Vec::new();
-        for &node in nodes.keys() {
-            relations.each_outgoing(node, &everything, |position| {
-                let edge = relations.edge(position);
-                let known = self.at.known.0;
-                if nodes.contains_key(&edge.target)
-                    && edge.window.recorded_at <= known
-                    && known < edge.window.retracted_at
-                {
-                    edges.push(edge);
+        let everything = EdgeFilter::of_all_times(relations, Direction::Both, None);
+        let mut positions = BTreeSet::new();
+        for (&node, &steps) in depth {
+            relations.each_neighbor(node, &everything, |other, position| {
+                if steps == 0 || depth.contains_key(&other) {
+                    positions.insert(position);
                 }
             });
         }
-        edges
+        let known = self.at.known.0;
+        positions
+            .into_iter()
+            .map(|position| relations.edge(position))
+            .filter(|edge| edge.window.recorded_at <= known && known < edge.window.retracted_at)
+            .collect()
     }
 
     /// Roots, then relations and passages in turn, until the budget is spent.
