@@ -14,7 +14,7 @@ use clap::Parser;
 use cli::{Cli, Command};
 use exit::Exit;
 
-/// For Rust and for SQLite alike: indexing spends a tenth less than with the allocator of glibc.
+/// For Rust and for `SQLite` alike: indexing spends a tenth less than with the allocator of glibc.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

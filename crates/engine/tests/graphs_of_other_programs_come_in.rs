@@ -8,6 +8,7 @@ use malha_engine::types::{CommunityRequest, ForeignReport};
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
 
 #[path = "support/replay.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod replay;
 
 use replay::{Replay, extract, reply, ties};

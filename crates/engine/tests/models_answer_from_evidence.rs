@@ -133,7 +133,7 @@ fn answer_with(
     let mut heard = Vec::new();
     let answer = engine
         .answer(request, &run, &mut |sentence| {
-            heard.push(sentence.text.clone())
+            heard.push(sentence.text.clone());
         })
         .unwrap();
     (answer, heard)

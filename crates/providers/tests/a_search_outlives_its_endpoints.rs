@@ -117,12 +117,11 @@ fn lane(response: &SearchResponse, lane: Lane) -> (LaneStatus, &str) {
     (record.status, &record.reason)
 }
 
+/// What an endpoint does with a request.
+type Behaviour = Box<dyn Fn(&Received) -> Answer + Send + Sync>;
+
 /// Ways in which an endpoint fails, by name, and a part of what the record says.
-fn failures() -> Vec<(
-    &'static str,
-    Box<dyn Fn(&Received) -> Answer + Send + Sync>,
-    &'static str,
-)> {
+fn failures() -> Vec<(&'static str, Behaviour, &'static str)> {
     vec![
         ("down", Box::new(|_| Answer::Disconnect), ""),
         (

@@ -274,13 +274,12 @@ impl Engine {
     ) -> Result<()> {
         // Another process may change documents between reading replies and writing rows.
         loop {
-            let (plan, mut read) = match ready.take() {
-                Some(ready) => ready,
-                None => {
-                    let plan = self.plan(model, settings)?;
-                    let read = Read::new(&plan, replies)?;
-                    (plan, read)
-                }
+            let (plan, mut read) = if let Some(ready) = ready.take() {
+                ready
+            } else {
+                let plan = self.plan(model, settings)?;
+                let read = Read::new(&plan, replies)?;
+                (plan, read)
             };
             if settings.summarize {
                 let long = {

@@ -258,9 +258,12 @@ fn is_in_sample(corpus: &[PathBuf]) -> bool {
 
 /// Each mode, followed by what is left of it without each of its parts where that is wanted.
 pub(super) fn variants(names: &[ModeName], ablate: bool) -> Vec<Variant> {
-    let of = |mode: Mode| match ablate {
-        true => Variant::ablations(mode),
-        false => vec![mode.into()],
+    let of = |mode: Mode| {
+        if ablate {
+            Variant::ablations(mode)
+        } else {
+            vec![mode.into()]
+        }
     };
     distinct(names).into_iter().flat_map(of).collect()
 }

@@ -9,7 +9,7 @@ use crate::text::count_tokens;
 use crate::types::ExtractEstimate;
 
 /// Tokens of a reply for each of the passage, before there is a reply to learn from: gpt-4o-mini found nine
-/// entities and ten relations in 1,200 tokens of prose (a LightRAG run over 199 passages), which take 0.75 in our
+/// entities and ten relations in 1,200 tokens of prose (a `LightRAG` run over 199 passages), which take 0.75 in our
 /// format.
 const REPLY_SHARE: f64 = 0.75;
 
