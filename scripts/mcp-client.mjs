@@ -76,6 +76,13 @@ const tools = async () => {
   assert.equal(found.results[0].uri, "memory/default/000001");
   const answer = await call("ask", { question: "Where does Kiran live?" });
   assert.ok(answer.is_refusal || answer.sentences.length > 0);
+  const communities = await call("communities", { level: "fine", limit: 2 });
+  assert.ok(communities.total >= communities.communities.length);
+  if (communities.total > 0) {
+    const report = await call("communities", { report: communities.communities[0].id });
+    assert.equal(report.community, communities.communities[0].id);
+    assert.match(report.trust, /never instructions/);
+  }
   const rows = await call("cypher", { query: "MATCH (a {name: 'Kiran'})-[r]->(b) RETURN type(r), b.name" });
   assert.ok(rows.rows.length > 0);
   const past = await call("neighbors", { name: "Kiran", as_of: "2020", direction: "out" });

@@ -2,9 +2,9 @@
 
 use malha_engine::exchange::TripleOptions;
 use malha_engine::types::{
-    Answer, AskMode, AskRequest, Budget, BudgetUnit, ContextKind, ContextRequest,
+    Answer, AskMode, AskRequest, Budget, BudgetUnit, ContextKind, ContextRequest, DocumentFilter,
 };
-use malha_engine::{DocumentInput, Engine, EngineConfig};
+use malha_engine::{DocumentInput, Engine, EngineConfig, SourceSpec};
 
 fn document(uri: &str, title: &str, text: &str) -> DocumentInput {
     DocumentInput {
@@ -274,5 +274,138 @@ fn what_a_document_says_changes_neither_the_route_nor_what_is_done() {
         engine.digest().unwrap(),
         digest,
         "nothing was done to the store"
+    );
+}
+
+/// Twelve reviews, one a month; two notes without a date.
+fn reviews() -> Engine {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("notes");
+    std::fs::create_dir_all(root.join("reviews")).unwrap();
+    let write = |path: &str, text: &str| {
+        std::fs::write(folder.path().join("notes").join(path), text).unwrap()
+    };
+    for month in 1..=12 {
+        let text = format!(
+            "---\ndate: 2024-{month:02}-15\ntags: [review/shop]\n---\nThe shop review of month {month} praises the \
+             bread. [[Baker {month}]] smiled.\n"
+        );
+        write(&format!("reviews/{month:02}.md"), &text);
+    }
+    write(
+        "reviews/loose.md",
+        "A review without any date praises the cake.\n",
+    );
+    write("other.md", "Nothing about shops, but the bread is old.\n");
+    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
+    let source = SourceSpec {
+        root,
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    engine
+}
+
+#[test]
+fn a_question_about_some_documents_hears_every_one_of_them_and_counts_exactly() {
+    let engine = reviews();
+    let check = |filter: DocumentFilter, matching: usize, undated: usize| {
+        let request = AskRequest {
+            mode: AskMode::Global,
+            filter,
+            ..AskRequest::new("What do all reviews of this quarter praise?")
+        };
+        let answer = engine.ask(&request).unwrap();
+        let counts = answer.documents.unwrap();
+        assert_eq!(
+            (counts.matching, counts.undated, counts.cited),
+            (matching, undated, matching),
+            "{answer:?}"
+        );
+        assert_eq!(answer.is_refusal, matching == 0);
+        answer
+    };
+    let quarter = DocumentFilter {
+        since: Some("2024-04".to_owned()),
+        until: Some("2024-06".to_owned()),
+        ..DocumentFilter::default()
+    };
+    let answer = check(quarter.clone(), 3, 2);
+    for month in [4, 5, 6] {
+        assert!(
+            answer.text.contains(&format!("month {month} praises")),
+            "{}",
+            answer.text
+        );
+    }
+    let under = |path: &str| DocumentFilter {
+        under: vec![path.to_owned()],
+        ..DocumentFilter::default()
+    };
+    check(under("notes/reviews"), 13, 0);
+    check(under("notes/rev"), 0, 0);
+    let tagged = DocumentFilter {
+        tags: vec!["#Review".to_owned()],
+        since: Some("2024-12-01".to_owned()),
+        ..DocumentFilter::default()
+    };
+    check(tagged, 1, 0);
+    // A point question looks only at them, too.
+    let point = AskRequest {
+        filter: quarter,
+        ..AskRequest::new("Who praises the bread in the shop review?")
+    };
+    let answer = engine.ask(&point).unwrap();
+    assert!(!answer.citations.is_empty());
+    for citation in &answer.citations {
+        assert!(
+            ["04.md", "05.md", "06.md"]
+                .iter()
+                .any(|name| citation.uri.ends_with(name)),
+            "{}",
+            citation.uri
+        );
+    }
+    let bad = AskRequest {
+        filter: DocumentFilter {
+            since: Some("soon".to_owned()),
+            ..DocumentFilter::default()
+        },
+        ..AskRequest::new("x")
+    };
+    assert!(
+        engine
+            .ask(&bad)
+            .unwrap_err()
+            .to_string()
+            .contains("\"soon\" is no date")
+    );
+}
+
+#[test]
+fn a_local_context_holds_the_reports_of_its_communities() {
+    let engine = village();
+    let context = engine
+        .context(&ContextRequest::new(
+            "How is Bento Sá related to the Mill?",
+            Budget::tokens(4000),
+        ))
+        .unwrap();
+    let reports: Vec<&str> = context
+        .items
+        .iter()
+        .filter(|item| item.kind == ContextKind::Report)
+        .map(|item| item.text.as_str())
+        .collect();
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert!(
+        reports[0].contains("Mill") && reports[0].contains("entities"),
+        "{reports:?}"
+    );
+    let order: Vec<ContextKind> = context.items.iter().map(|item| item.kind).collect();
+    assert!(order.is_sorted(), "{order:?}");
+    assert_eq!(
+        context.used,
+        malha_engine::text::count_tokens(&context.text())
     );
 }

@@ -614,3 +614,87 @@ fn a_broad_question_is_followed_up() {
     assert!(answer.text.contains("built by"), "{}", answer.text);
     assert!(answer.communities.is_some());
 }
+
+#[test]
+fn a_follow_up_goes_on_with_what_was_asked() {
+    let engine = village();
+    let model = Script::new(cite_all);
+    let ask = |question: &str| {
+        let request = AskRequest {
+            session: Some("kiln talk".to_owned()),
+            ..AskRequest::new(question)
+        };
+        answer_to(&engine, &model, &request, SpendingLimit::default()).0
+    };
+    let first = ask("What did Ana Prado teach?");
+    assert!(first.understood_as.is_none());
+    let second = ask("And to whom did she sell it?");
+    let understood = second.understood_as.unwrap();
+    assert!(understood.contains("Ana Prado"), "{understood}");
+    assert_eq!(second.question, "And to whom did she sell it?");
+    assert!(second.text.contains("village council"), "{}", second.text);
+    let shown = &model.asked()[1].messages[1].text;
+    assert!(
+        shown.contains("| Asked before: What did Ana Prado teach? Answered: "),
+        "{shown}"
+    );
+    // Another conversation knows nothing of it, and neither does a question without one.
+    let alone = engine
+        .ask(&AskRequest::new("And to whom did she sell it?"))
+        .unwrap();
+    assert!(alone.understood_as.is_none());
+}
+
+#[test]
+fn nothing_of_a_forgotten_document_stays_in_reports_or_conversations() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let engine = Engine::create(&path, EngineConfig::default()).unwrap();
+    let documents = [
+        document("kiln.md", "Kiln", KILN),
+        document(
+            "ana.md",
+            "Ana Prado",
+            "Ana Prado sold the [[Kiln]] to the council.",
+        ),
+        document(
+            "secret.md",
+            "Note",
+            "The Kiln of Ana Prado hides a zweihander under its floor.",
+        ),
+    ];
+    engine.index_documents("notes", &documents, &()).unwrap();
+    let model = Script::new(cite_all);
+    let request = AskRequest {
+        session: Some("talk".to_owned()),
+        ..AskRequest::new("What does the Kiln of Ana Prado hide?")
+    };
+    let (answer, _) = answer_with(
+        &engine,
+        &model,
+        Some(&Script::new(report)),
+        &request,
+        SpendingLimit::default(),
+    );
+    assert!(answer.text.contains("zweihander"), "{}", answer.text);
+    let global = AskRequest {
+        mode: AskMode::Global,
+        ..AskRequest::new(WHOLE)
+    };
+    answer_with(
+        &engine,
+        &model,
+        Some(&Script::new(report)),
+        &global,
+        SpendingLimit::default(),
+    );
+    assert!(!engine.absence("zweihander").unwrap().found.is_empty());
+    engine
+        .forget(&malha_engine::types::ForgetRequest {
+            documents: vec!["notes/secret.md".to_owned()],
+            ..malha_engine::types::ForgetRequest::default()
+        })
+        .unwrap();
+    let traces = engine.absence("zweihander").unwrap();
+    assert!(traces.found.is_empty(), "{traces:?}");
+}

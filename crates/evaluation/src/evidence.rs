@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
 
+use malha_engine::language_model::Embedder;
 use malha_engine::types::{Budget, BudgetUnit, ContextRequest, Mode, SearchRequest};
 use malha_engine::{DocumentInput, Engine, EngineConfig};
 use serde::Serialize;
@@ -21,53 +24,52 @@ pub struct EvidenceReport {
     pub questions: usize,
     /// Questions without evidence, which are not scored.
     pub skipped: usize,
-    /// `sentences` (packed with their neighbours) and `chunks` (whole, by keyword) →
-    /// `ALL` or a question type → `coverage@300w` … in percent.
+    /// `chunks` (whole, by keyword) and the modes, whose sentences are packed with their neighbours →
+    /// `ALL` or a question type → `coverage@300w` … in percent, and `ms` a question.
     pub figures: BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>,
+    /// Seconds to index the texts, and to give their passages vectors.
+    pub index_s: f64,
+    pub embed_s: f64,
     pub broken: Vec<BrokenRow>,
 }
 
+/// What is asked of an evidence evaluation.
+pub struct EvidenceOptions<'a> {
+    pub corpus: &'a Path,
+    pub questions: &'a Path,
+    /// Budgets in words.
+    pub words: &'a [usize],
+    /// Types of questions to leave out.
+    pub without: &'a [String],
+    /// Recipes that find the chunks whose sentences are packed.
+    pub modes: &'a [Mode],
+    /// Entities, relations and reports take their share of the budget, too.
+    pub with_graph: bool,
+    /// Gives the passages vectors.
+    pub embedder: Option<Arc<dyn Embedder>>,
+}
+
 /// Indexes texts {id, text} and asks each question {question, type, evidence}; scores which share of the distinct
-/// content words of the evidence the first so many words hold. Types in `without` are left out.
+/// content words of the evidence the first so many words hold.
 pub fn evaluate_evidence(
-    corpus: &Path,
-    questions: &Path,
-    words: &[usize],
-    without: &[String],
-    mode: Mode,
+    options: &EvidenceOptions<'_>,
     config: &EngineConfig,
 ) -> Result<EvidenceReport> {
     let mut report = EvidenceReport::default();
-    let engine = Engine::in_memory(config.clone())?;
-    let texts = read_rows(corpus)?;
-    report.broken.extend(texts.broken);
-    let mut documents = Vec::new();
-    for row in &texts.rows {
-        match (row.text("id"), row.text("text")) {
-            (Some(id), Some(text)) => documents.push(DocumentInput {
-                title: id.clone(),
-                uri: id,
-                text,
-            }),
-            _ => report.broken.push(row.broken("no `id` or `text`")),
-        }
-    }
-    report.documents = documents.len();
-    engine.index_documents("corpus", &documents, &())?;
-
+    let engine = indexed(options, config, &mut report)?;
     let stop: BTreeSet<&str> = STOP.split(' ').filter(|word| !word.is_empty()).collect();
-    let most = words.iter().copied().max().unwrap_or(0);
+    let most = options.words.iter().copied().max().unwrap_or(0);
     if most == 0 {
         return Err(Error::Usage(
             "at least one budget of words is needed".to_owned(),
         ));
     }
-    let mut sums: BTreeMap<(&str, String, usize), (f64, usize)> = BTreeMap::new();
-    let rows = read_rows(questions)?;
+    let mut sums: BTreeMap<(String, String, String), (f64, usize)> = BTreeMap::new();
+    let rows = read_rows(options.questions)?;
     report.broken.extend(rows.broken);
     for row in rows.rows {
         let kind = row.label("type");
-        if without.contains(&kind) {
+        if options.without.contains(&kind) {
             continue;
         }
         let Some(question) = row.text("question") else {
@@ -85,36 +87,98 @@ pub fn evaluate_evidence(
             continue;
         }
         report.questions += 1;
+        let mut add = |system: &str, figure: String, value: f64| {
+            for group in ["ALL", &kind] {
+                let key = (system.to_owned(), group.to_owned(), figure.clone());
+                let sum = sums.entry(key).or_default();
+                sum.0 += value;
+                sum.1 += 1;
+            }
+        };
+        let share = |found: &[String], budget: usize| {
+            let found: BTreeSet<&String> = found.iter().take(budget).collect();
+            let held = evidence.iter().filter(|word| found.contains(word)).count();
+            100.0 * held as f64 / evidence.len() as f64
+        };
+        let start = Instant::now();
         let chunks = chunk_words(&engine, &question, most)?;
-        for &budget in words {
-            let packed = packed_words(&engine, &question, mode, budget)?;
-            for (system, found) in [("sentences", &packed), ("chunks", &chunks)] {
-                let found: BTreeSet<&String> = found.iter().take(budget).collect();
-                let held = evidence.iter().filter(|word| found.contains(word)).count();
-                for group in ["ALL".to_owned(), kind.clone()] {
-                    let sum = sums.entry((system, group, budget)).or_default();
-                    sum.0 += held as f64 / evidence.len() as f64;
-                    sum.1 += 1;
+        add("chunks", "ms".to_owned(), ms_since(start));
+        for &budget in options.words {
+            add("chunks", coverage(budget), share(&chunks, budget));
+        }
+        for &mode in options.modes {
+            for &budget in options.words {
+                let start = Instant::now();
+                let packed = packed_words(&engine, &question, mode, budget, options.with_graph)?;
+                if budget == most {
+                    add(mode.as_str(), "ms".to_owned(), ms_since(start));
                 }
+                add(mode.as_str(), coverage(budget), share(&packed, budget));
             }
         }
     }
-    for ((system, group, budget), (sum, count)) in sums {
-        report
-            .figures
-            .entry(system.to_owned())
-            .or_default()
+    for ((system, group, figure), (sum, count)) in sums {
+        let groups = report.figures.entry(system).or_default();
+        groups
             .entry(group)
             .or_default()
-            .insert(format!("coverage@{budget}w"), 100.0 * sum / count as f64);
+            .insert(figure, sum / count as f64);
     }
     Ok(report)
 }
 
-fn packed_words(engine: &Engine, question: &str, mode: Mode, budget: usize) -> Result<Vec<String>> {
+/// A store of the texts.
+fn indexed(
+    options: &EvidenceOptions<'_>,
+    config: &EngineConfig,
+    report: &mut EvidenceReport,
+) -> Result<Engine> {
+    let mut engine = Engine::in_memory(config.clone())?;
+    let texts = read_rows(options.corpus)?;
+    report.broken.extend(texts.broken);
+    let mut documents = Vec::new();
+    for row in &texts.rows {
+        match (row.text("id"), row.text("text")) {
+            (Some(id), Some(text)) => documents.push(DocumentInput {
+                title: id.clone(),
+                uri: id,
+                text,
+            }),
+            _ => report.broken.push(row.broken("no `id` or `text`")),
+        }
+    }
+    report.documents = documents.len();
+    let start = Instant::now();
+    engine.index_documents("corpus", &documents, &())?;
+    report.index_s = start.elapsed().as_secs_f64();
+    if let Some(embedder) = &options.embedder {
+        let start = Instant::now();
+        let embedder = Arc::clone(embedder);
+        engine = engine.with_embedder(Box::new(move || Ok(Arc::clone(&embedder))));
+        engine.embed(&())?;
+        report.embed_s = start.elapsed().as_secs_f64();
+    }
+    Ok(engine)
+}
+
+fn coverage(budget: usize) -> String {
+    format!("coverage@{budget}w")
+}
+
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+fn packed_words(
+    engine: &Engine,
+    question: &str,
+    mode: Mode,
+    budget: usize,
+    with_graph: bool,
+) -> Result<Vec<String>> {
     let context = engine.context(&ContextRequest {
         mode,
-        with_graph: false,
+        with_graph,
         ..ContextRequest::new(
             question,
             Budget {

@@ -34,7 +34,7 @@ pub use dataset::{
     QuestionSet, read_ids, read_passages, read_questions, restrict,
 };
 pub use error::{Error, Result};
-pub use evidence::{EvidenceReport, evaluate_evidence};
+pub use evidence::{EvidenceOptions, EvidenceReport, evaluate_evidence};
 pub use held_out::{HeldOut, hold_out, rank_held_out};
 pub use links::{FieldScore, LinkDifference, LinkReport, evaluate_links};
 pub use metrics::Metrics;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, Sections};
+use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, DocumentFilter, Sections};
 use malha_engine::{AnswerRun, Engine};
 
 use crate::commands::spending::SpendingArgs;
@@ -21,6 +21,21 @@ pub(crate) struct Args {
     /// Most tokens of evidence; otherwise 8000, and 12000 for a global question
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     budget: Option<u32>,
+    /// Only documents that date themselves at this date or later
+    #[arg(long, value_name = "DATE", help_heading = "Documents")]
+    since: Option<String>,
+    /// Only documents that date themselves no later; `2024-03` takes in all of March
+    #[arg(long, value_name = "DATE", help_heading = "Documents")]
+    until: Option<String>,
+    /// Only documents at or below this path
+    #[arg(long, value_name = "PATH", help_heading = "Documents")]
+    under: Vec<String>,
+    /// Only documents with this tag
+    #[arg(long, value_name = "TAG", help_heading = "Documents")]
+    tag: Vec<String>,
+    /// Go on with the conversation of this name: a question may leave out what it is about
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
     /// Communities that a question about the whole reads at most
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     communities: u32,
@@ -61,12 +76,19 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         mode: args.mode.into(),
         budget: args.budget.map(|tokens| tokens as usize),
         communities: args.communities as usize,
+        filter: DocumentFilter {
+            since: args.since.clone(),
+            until: args.until.clone(),
+            under: args.under.clone(),
+            tags: args.tag.clone(),
+        },
+        session: args.session.clone(),
         ..AskRequest::new(args.question.join(" "))
     };
     let mut out = Output::new();
     let mut heard = Vec::new();
     let answer = if args.no_model || settings.models.answers.is_none() {
-        open(settings)?.ask(&request)?
+        open(settings, args.session.is_some())?.ask(&request)?
     } else {
         let model = settings.models.connect(Task::Answers)?;
         let answers = settings.answers.load()?;
@@ -144,8 +166,11 @@ fn warn(answer: &Answer, settings: &Settings) {
 }
 
 /// Communities and their reports are kept where the store can be written; a reader makes them anew each time.
-fn open(settings: &Settings) -> anyhow::Result<Engine> {
+fn open(settings: &Settings, keeps_turn: bool) -> anyhow::Result<Engine> {
     settings.check_store_exists()?;
+    if keeps_turn {
+        return Ok(Engine::open(&settings.store, settings.engine.clone())?.at(settings.times));
+    }
     if settings.times.is_present()
         && let Ok(engine) = Engine::open(&settings.store, settings.engine.clone())
     {
@@ -182,6 +207,19 @@ fn write_sentence(out: &mut impl Write, sentence: &AnswerSentence) -> io::Result
 
 /// Where the markers lead.
 fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    if let Some(counts) = &answer.documents {
+        let matching = count(
+            counts.matching as u64,
+            "document matches",
+            "documents match",
+        );
+        let undated = match counts.undated {
+            0 => String::new(),
+            undated => format!(", {undated} without a date left out"),
+        };
+        let line = format!("{matching}, {} cited{undated}", counts.cited);
+        writeln!(out, "{}", painted(DIM, line))?;
+    }
     if answer.is_refusal {
         return Ok(());
     }
@@ -232,6 +270,9 @@ fn write_explanation(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     } else {
         &answer.reason
     };
+    if let Some(question) = &answer.understood_as {
+        writeln!(out, "understood as: {}", plain_line(question))?;
+    }
     writeln!(
         out,
         "mode: {} ({})",

@@ -13,20 +13,20 @@ use crate::exit::{Exit, Refusal};
 #[command(next_help_heading = "Spending")]
 pub(crate) struct SpendingArgs {
     /// Stop before this much money is spent (prices: [[models.price]]); exit code 5
-    #[arg(long, value_name = "MONEY")]
-    max_cost: Option<f64>,
+    #[arg(long = "max-cost", value_name = "MONEY")]
+    cost: Option<f64>,
     /// Stop before this many tokens are used
-    #[arg(long, value_name = "TOKENS")]
-    max_tokens: Option<u64>,
+    #[arg(long = "max-tokens", value_name = "TOKENS")]
+    tokens: Option<u64>,
     /// Stop before this many calls are made
-    #[arg(long, value_name = "CALLS")]
-    max_calls: Option<u64>,
+    #[arg(long = "max-calls", value_name = "CALLS")]
+    calls: Option<u64>,
 }
 
 impl SpendingArgs {
     /// Whether any limit is set.
     pub(crate) const fn is_stated(&self) -> bool {
-        self.max_cost.is_some() || self.max_tokens.is_some() || self.max_calls.is_some()
+        self.cost.is_some() || self.tokens.is_some() || self.calls.is_some()
     }
 
     /// The limit, which money can only be where the model has a price.
@@ -36,16 +36,16 @@ impl SpendingArgs {
         settings: &Settings,
     ) -> anyhow::Result<SpendingLimit> {
         let mut prices = settings.engine.prices.iter();
-        if self.max_cost.is_some() && !prices.any(|price| price.model == model.name()) {
+        if self.cost.is_some() && !prices.any(|price| price.model == model.name()) {
             let message = format!("{} has no price: --max-cost cannot stop it", model.name());
             return Err(Refusal::new(Exit::Configuration, message)
                 .hint("set it under [[models.price]] in malha.toml")
                 .into());
         }
         Ok(SpendingLimit {
-            calls: self.max_calls,
-            tokens: self.max_tokens,
-            cost: self.max_cost,
+            calls: self.calls,
+            tokens: self.tokens,
+            cost: self.cost,
         })
     }
 }

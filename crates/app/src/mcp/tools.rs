@@ -5,8 +5,9 @@ use std::time::Instant;
 use malha_engine::Engine;
 use malha_engine::chunking::estimate_tokens;
 use malha_engine::types::{
-    AskRequest, ConflictPolicy, Correction, CypherRequest, Direction, Evidence, ForgetRequest,
-    Memory, NeighborRequest, RecallRequest, SearchRequest, TimelineRequest,
+    AskRequest, CommunityLevel, CommunityRequest, ConflictPolicy, Correction, CypherRequest,
+    Direction, Evidence, ForgetRequest, Memory, NeighborRequest, RecallRequest, SearchRequest,
+    TimelineRequest,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -132,6 +133,42 @@ pub(super) const TOOLS: &[Tool] = &[
             quoted(given.at(engine)?.ask(&AskRequest {
                 budget: Some(given.number("budget", BUDGET, MOST_TOKENS)?),
                 ..AskRequest::new(given.text("question")?)
+            })?)
+        },
+    },
+    Tool {
+        name: "communities",
+        title: "Communities",
+        description: "What belongs together in the store, coarse to fine, or the communities of one entity; with \
+                      `report`, what a community of that number is about, with quotes.",
+        access: Access::Reads,
+        input: || {
+            object(
+                &[],
+                &json!({
+                    "level": {"type": "string", "enum": ["coarse", "middle", "fine"]},
+                    "entity": text("Only the communities of this entity"),
+                    "limit": number("Communities at most, the largest first; 10 if not said"),
+                    "report": number("The number of a community to tell about"),
+                }),
+            )
+        },
+        run: |engine, given| {
+            let report = given.number("report", 0, usize::MAX >> 1)?;
+            if report > 0 {
+                return quoted(engine.community_report(report as i64)?);
+            }
+            let level = given.maybe_text("level")?.unwrap_or_default();
+            quoted(engine.communities(&CommunityRequest {
+                level: match level.as_str() {
+                    "" => CommunityLevel::Coarse,
+                    name => CommunityLevel::parse(name).ok_or_else(|| {
+                        Refused(format!("{name:?} is none of coarse, middle, fine"))
+                    })?,
+                },
+                entity: given.maybe_text("entity")?,
+                limit: given.number("limit", 10, 500)?,
+                members: 8,
             })?)
         },
     },

@@ -12,6 +12,7 @@ mod a_hook_never_fails_its_agent;
 mod a_killed_run_costs_nothing;
 mod a_model_answers_and_is_checked;
 mod a_name_leads_to_its_neighbours;
+mod a_question_about_some_documents_counts_them;
 mod a_search_is_logged_after_it_is_shown;
 mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;

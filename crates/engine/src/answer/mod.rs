@@ -7,6 +7,7 @@
 mod draft;
 mod evidence;
 mod extract;
+mod follow_up;
 mod prompt;
 mod refusal;
 mod reply;
@@ -17,6 +18,7 @@ mod support;
 pub use draft::{Draft, drafts, is_no_evidence, settled};
 pub use evidence::{Offer, Source, offer};
 pub use extract::{Piece, extract};
+pub use follow_up::standalone;
 pub use prompt::AnswerPrompts;
 pub use refusal::refusal;
 pub use reply::{Point, Points, ReportDraft, read_follow_ups, read_points, read_report};

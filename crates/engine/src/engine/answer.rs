@@ -58,6 +58,8 @@ pub(super) struct Asking<'a> {
     pub run: &'a AnswerRun<'a>,
     pub prompts: &'a AnswerPrompts,
     pub replies: &'a ReplyCache<'a>,
+    /// Earlier turns of the conversation.
+    pub earlier: &'a [String],
     /// What was left out on the way.
     pub notes: Vec<String>,
 }
@@ -79,6 +81,8 @@ impl Engine {
         on_sentence: &mut dyn FnMut(&AnswerSentence),
     ) -> Result<Answer> {
         let prompts = AnswerPrompts::new(&run.settings.prompts).map_err(Error::Usage)?;
+        let prepared = self.prepared(request)?;
+        let request = &prepared.request;
         let (mode, reason) = self.way(request)?;
         let replies = self.replies(run.limit);
         let mut asking = Asking {
@@ -87,6 +91,7 @@ impl Engine {
             run,
             prompts: &prompts,
             replies: &replies,
+            earlier: &prepared.earlier,
             notes: Vec::new(),
         };
         let gathered = asking.gather(mode)?;
@@ -100,11 +105,7 @@ impl Engine {
             Ok(Some(answer)) => answer,
             Ok(None) => self.refuse(request, gathered.context)?,
             Err(error @ (Error::Model(_) | Error::BudgetReached { .. })) => {
-                let request = AskRequest {
-                    mode,
-                    ..request.clone()
-                };
-                let mut answer = self.ask(&request)?;
+                let mut answer = self.ask_in(mode, request)?;
                 answer.budget_reached = matches!(error, Error::BudgetReached { .. });
                 answer.failure = Some(error.to_string());
                 answer
@@ -120,7 +121,7 @@ impl Engine {
         answer.communities = communities;
         replies.flush()?;
         answer.spent = replies.spent();
-        Ok(answer)
+        self.finished(answer, &prepared)
     }
 
     /// The evidence of a prompt, with what is known of its sources.
@@ -175,7 +176,10 @@ impl<'a> Asking<'a> {
             context,
         };
         if mode == AskMode::Global {
-            self.read_communities(&mut gathered)?;
+            self.read_sections(&mut gathered)?;
+            gathered
+                .background
+                .splice(0..0, self.earlier.iter().cloned());
             return Ok(gathered);
         }
         let near = self.engine.sentences_for(self.question(), self.request)?;
@@ -184,6 +188,9 @@ impl<'a> Asking<'a> {
         if mode == AskMode::Drift && gathered.is_known {
             self.follow_up(&mut gathered)?;
         }
+        gathered
+            .background
+            .splice(0..0, self.earlier.iter().cloned());
         Ok(gathered)
     }
 

@@ -3,6 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::Engine;
+use super::global::rounds;
+use crate::Result;
 use crate::answer::{Piece, extract, is_supported, refusal};
 use crate::retrieval::{self, CHUNKS, Sentences, score_sentences};
 use crate::router::{Features, route};
@@ -12,11 +14,12 @@ use crate::types::{
     Answer, AnswerSentence, AskMode, AskRequest, Budget, Citation, CommunityReport, Context,
     ContextRequest, Mode, SearchRequest, Spent,
 };
-use crate::{Error, Result};
 
 /// Sentences of an answer, and of one to a question about the whole store.
 const SENTENCES: usize = 4;
 const GLOBAL_SENTENCES: usize = 8;
+/// Sentences of an answer about the whole of some documents.
+const DOCUMENT_SENTENCES: usize = 20;
 /// Share of the question, its words weighted by rarity, that an answer must hold. Below it, nothing is known.
 const LEAST_COVERAGE: f64 = 0.45;
 /// Titles named by a refusal.
@@ -31,23 +34,26 @@ impl Engine {
     /// # Errors
     /// [`Error::Usage`] for a question without words.
     pub fn ask(&self, request: &AskRequest) -> Result<Answer> {
-        let (mode, reason) = self.way(request)?;
-        let mut answer = match mode {
-            AskMode::Global => self.ask_global(request)?,
-            AskMode::Drift => self.ask_drift(request)?,
-            AskMode::Local => self.ask_near(request, true)?,
-            AskMode::Auto | AskMode::Hybrid => self.ask_near(request, false)?,
-        };
+        let prepared = self.prepared(request)?;
+        let (mode, reason) = self.way(&prepared.request)?;
+        let mut answer = self.ask_in(mode, &prepared.request)?;
         answer.mode = mode;
         answer.reason = reason;
-        Ok(answer)
+        self.finished(answer, &prepared)
+    }
+
+    /// The answer of a way, made of sentences of the documents.
+    pub(super) fn ask_in(&self, mode: AskMode, request: &AskRequest) -> Result<Answer> {
+        match mode {
+            AskMode::Global => self.ask_global(request),
+            AskMode::Drift => self.ask_drift(request),
+            AskMode::Local => self.ask_near(request, true),
+            AskMode::Auto | AskMode::Hybrid => self.ask_near(request, false),
+        }
     }
 
     /// How a question is answered, and why; no reason where the caller says how.
     pub(super) fn way(&self, request: &AskRequest) -> Result<(AskMode, String)> {
-        if request.question.trim().is_empty() {
-            return Err(Error::Usage("the question is empty".to_owned()));
-        }
         Ok(match request.mode {
             AskMode::Auto => {
                 let named = self.named_in(&request.question)?;
@@ -59,7 +65,7 @@ impl Engine {
     }
 
     /// How many known names the question holds.
-    fn named_in(&self, question: &str) -> Result<usize> {
+    pub(super) fn named_in(&self, question: &str) -> Result<usize> {
         let response = self.search(&SearchRequest {
             mode: Mode::Graph,
             limit: 1,
@@ -75,9 +81,20 @@ impl Engine {
         self.compose(request, context, &sentences, SENTENCES)
     }
 
-    /// The best sentences of the communities that fit the question, one community after the other.
+    /// The best sentences of the communities that fit the question, one community after the other; of the documents
+    /// that are asked about, where the question says which.
     fn ask_global(&self, request: &AskRequest) -> Result<Answer> {
         let context = self.context(&context_request(request, AskMode::Global, true))?;
+        if let Some(documents) = &request.documents {
+            let sections = self.document_sections(&request.question, documents)?;
+            let mut citations = rounds(&sections);
+            citations.truncate(DOCUMENT_SENTENCES);
+            return if citations.is_empty() {
+                self.refuse(request, context)
+            } else {
+                self.written(request, context, citations)
+            };
+        }
         let (reports, total) = self.reports_for(&request.question, request.communities, request)?;
         let read = reports.len();
         let citations = round_by_round(&reports, GLOBAL_SENTENCES);
@@ -225,6 +242,8 @@ pub(super) fn unanswered(request: &AskRequest, context: Context) -> Answer {
         is_refusal: false,
         suggestions: Vec::new(),
         communities: None,
+        documents: None,
+        understood_as: None,
         sections: None,
         model: None,
         failure: None,

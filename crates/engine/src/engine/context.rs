@@ -6,6 +6,7 @@ use super::Engine;
 use super::explore::Explorer;
 use crate::Result;
 use crate::retrieval::{self, CHUNKS, Candidates, pack, score_sentences};
+use crate::storage;
 use crate::types::{
     Context, ContextItem, ContextKind, ContextRequest, EntryEntity, NeighborRequest, NeighborView,
     Neighborhood, PublicId, RelationView, SearchRequest,
@@ -18,6 +19,8 @@ const MOST_NODES: usize = 40;
 /// most so many of them.
 const HUB: u32 = 50;
 const FROM_HUB: usize = 3;
+/// Reports of communities at most.
+const REPORTS: usize = 3;
 
 impl Engine {
     /// Evidence for a question that fits its budget: what the question names, how that is related, and the
@@ -44,6 +47,7 @@ impl Engine {
             let around = self.explore(|explorer| explorer.around(&request.query, &mut entries))?;
             candidates.entities = around.nodes.iter().map(entity_line).collect();
             candidates.relations = relation_lines(&around, &entries);
+            candidates.reports = self.reports_around(&entries)?;
         }
         let (items, used, cut) = pack(candidates, request.budget);
         Ok(Context {
@@ -57,9 +61,60 @@ impl Engine {
             notes: response.notes,
         })
     }
+
+    /// Reports of the finest communities that the entry entities are in. Communities are of the present, so another
+    /// moment has none.
+    fn reports_around(&self, entries: &[EntryEntity]) -> Result<Vec<ContextItem>> {
+        if entries.is_empty() || !self.times.is_present() {
+            return Ok(Vec::new());
+        }
+        self.update_communities()?;
+        let found = self.explore(|explorer| explorer.finest_communities(entries))?;
+        let count = found.len().max(1) as f64;
+        found
+            .into_iter()
+            .take(REPORTS)
+            .enumerate()
+            .map(|(place, id)| {
+                let report = self.community_report(id)?;
+                Ok(ContextItem {
+                    kind: ContextKind::Report,
+                    text: format!("{}: {}", report.title, report.summary),
+                    score: 1.0 - place as f64 / count,
+                    citation: None,
+                })
+            })
+            .collect()
+    }
 }
 
 impl Explorer<'_> {
+    /// Communities of more than one entity that these are in, at the finest level, those that hold most of the
+    /// entities' weight first.
+    fn finest_communities(&self, entries: &[EntryEntity]) -> Result<Vec<i64>> {
+        let mut weight: Vec<(i64, f64)> = Vec::new();
+        for entry in entries {
+            let id = &entry.public_id.0;
+            let Some(row) = storage::entity_by_public_id(self.connection, self.namespace, id)?
+            else {
+                continue;
+            };
+            let of_entity = storage::communities_of_entity(self.connection, row.id)?;
+            let Some(&(level, community)) = of_entity.last() else {
+                continue;
+            };
+            if storage::members_of_community(self.connection, community, level)?.len() < 2 {
+                continue;
+            }
+            match weight.iter_mut().find(|(known, _)| *known == community) {
+                Some((_, sum)) => *sum += entry.weight,
+                None => weight.push((community, entry.weight)),
+            }
+        }
+        weight.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(weight.into_iter().map(|(id, _)| id).collect())
+    }
+
     /// The neighbourhood of what the question names; of what the whole of it is called, when it names nothing.
     fn around(&self, query: &str, entries: &mut Vec<EntryEntity>) -> Result<Neighborhood> {
         if entries.is_empty() {

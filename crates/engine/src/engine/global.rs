@@ -13,11 +13,11 @@ use crate::types::{Citation, CommunityReport, Sections};
 const MAP: &str = "map";
 pub(super) const REPORT: &str = "report";
 
-/// A report on its way into a prompt.
-struct Section {
-    title: String,
-    background: Vec<String>,
-    quotes: Vec<Citation>,
+/// A report, or what a document says, on its way into an answer.
+pub(super) struct Section {
+    pub title: String,
+    pub background: Vec<String>,
+    pub quotes: Vec<Citation>,
 }
 
 impl Section {
@@ -35,16 +35,18 @@ impl Section {
 }
 
 impl Asking<'_> {
-    /// The reports of the communities that fit the question. They go into one prompt where they fit the budget;
-    /// otherwise each part that does is asked for the points that it has, and the best points make the evidence.
-    pub(super) fn read_communities(&mut self, gathered: &mut Gathered) -> Result<()> {
-        let (reports, total) = self.fitting_reports(self.request.communities)?;
-        gathered.communities = Some((reports.len(), total));
-        let sections: Vec<Section> = reports
-            .into_iter()
-            .map(Section::new)
-            .filter(|section| !section.quotes.is_empty())
-            .collect();
+    /// The reports of the communities that fit the question, or what each document says that the question is about.
+    /// They go into one prompt where they fit the budget; otherwise each part that does is asked for the points that
+    /// it has, and the best points make the evidence.
+    pub(super) fn read_sections(&mut self, gathered: &mut Gathered) -> Result<()> {
+        let mut sections = if let Some(documents) = &self.request.documents {
+            self.engine.document_sections(self.question(), documents)?
+        } else {
+            let (reports, total) = self.fitting_reports(self.request.communities)?;
+            gathered.communities = Some((reports.len(), total));
+            reports.into_iter().map(Section::new).collect()
+        };
+        sections.retain(|section| !section.quotes.is_empty());
         let budget = gathered.context.budget.amount;
         let all: Vec<&Section> = sections.iter().collect();
         let whole = self.shown(&all, usize::MAX)?;
@@ -187,7 +189,7 @@ impl Asking<'_> {
 }
 
 /// The first quote of every section, then the second: each is heard before one is heard twice.
-fn rounds(sections: &[Section]) -> Vec<Citation> {
+pub(super) fn rounds(sections: &[Section]) -> Vec<Citation> {
     let deepest = sections
         .iter()
         .map(|one| one.quotes.len())

@@ -56,21 +56,7 @@ pub(crate) fn central_sentences(
                 .filter(|(name, _)| folded.contains(name.as_str()))
                 .map(|(_, weight)| weight)
                 .sum();
-            let lines_before = row.text[..range.start]
-                .bytes()
-                .filter(|&byte| byte == b'\n');
-            of_chunk.push((
-                held,
-                Citation {
-                    document: row.document,
-                    uri: row.uri.clone(),
-                    title: row.title.clone(),
-                    line: row.line + lines_before.count(),
-                    start: row.start + range.start,
-                    end: row.start + range.end,
-                    quote: text.to_owned(),
-                },
-            ));
+            of_chunk.push((held, row.citation(range)));
         }
         of_chunk.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.start.cmp(&b.1.start)));
         found.extend(

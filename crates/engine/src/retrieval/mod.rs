@@ -3,6 +3,7 @@
 mod assemble;
 mod bridge;
 mod budget;
+mod by_document;
 mod centrality;
 pub mod graph;
 mod judge;
@@ -19,6 +20,7 @@ mod turns;
 mod vector;
 mod walk;
 
+pub(crate) use by_document::document_sentences;
 pub(crate) use centrality::central_sentences;
 pub(crate) use pack::{Candidates, pack};
 pub(crate) use passages::{CHUNKS, Sentences, score_sentences};

@@ -9,7 +9,8 @@ use crate::types::{Budget, ContextItem, ContextKind, Cut, DocumentId};
 
 /// Share of the budget that entities and relations may take before passages have had their turn.
 const ENTITY_SHARE: f64 = 0.08;
-const RELATION_SHARE: f64 = 0.17;
+const RELATION_SHARE: f64 = 0.12;
+const REPORT_SHARE: f64 = 0.05;
 /// Pieces tried after the first that does not fit: a shorter one may.
 const TRIES: usize = 200;
 /// Rounds of filling what merging neighbours has freed.
@@ -20,22 +21,25 @@ const ROUNDS: usize = 4;
 pub(crate) struct Candidates {
     pub entities: Vec<ContextItem>,
     pub relations: Vec<ContextItem>,
+    pub reports: Vec<ContextItem>,
     pub sentences: Sentences,
 }
 
 /// Items whose texts, one a line, are no longer than the budget, how much of it they take, and what was left out.
-/// Entities and relations get a small share, sentences the rest, and what those leave goes to more entities and
-/// relations. Sentences that touch become one passage; no byte of a document stands there twice.
+/// Entities, relations and reports get a small share, sentences the rest, and what those leave goes to more entities,
+/// relations and reports. Sentences that touch become one passage; no byte of a document stands there twice.
 pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>, usize, Vec<Cut>) {
     let Candidates {
         entities,
         relations,
+        reports,
         sentences,
     } = candidates;
     let share = |share: f64| (budget.amount as f64 * share) as usize;
     let mut lines = Lines::new(budget);
     lines.take(&entities, share(ENTITY_SHARE));
     lines.take(&relations, share(RELATION_SHARE));
+    lines.take(&reports, share(REPORT_SHARE));
     let mut chosen = Chosen::new(&sentences);
     let mut passages = Vec::new();
     let mut used = lines.used;
@@ -53,6 +57,7 @@ pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>,
     lines.used = used;
     lines.take(&entities, usize::MAX);
     lines.take(&relations, usize::MAX);
+    lines.take(&reports, usize::MAX);
     let mut items = lines.items;
     items.sort_by_key(|item| item.kind);
     items.extend(passages);
@@ -62,10 +67,11 @@ pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>,
         length = whole(&items, budget);
     }
     let stands = |kind| items.iter().filter(|item| item.kind == kind).count();
-    let (entities_in, relations_in) = (stands(ContextKind::Entity), stands(ContextKind::Relation));
+    let left_out = |kind, candidates: &[ContextItem]| (kind, candidates.len() - stands(kind));
     let cut = [
-        (ContextKind::Entity, entities.len() - entities_in),
-        (ContextKind::Relation, relations.len() - relations_in),
+        left_out(ContextKind::Entity, &entities),
+        left_out(ContextKind::Relation, &relations),
+        left_out(ContextKind::Report, &reports),
         (ContextKind::Passage, chosen.left_out()),
     ]
     .into_iter()
@@ -297,6 +303,7 @@ mod tests {
             let candidates = Candidates {
                 entities: lines(ContextKind::Entity),
                 relations: lines(ContextKind::Relation),
+                reports: lines(ContextKind::Report),
                 sentences: sentences(&documents),
             };
             let budget = Budget { amount, unit };

@@ -70,19 +70,7 @@ impl Sentences {
 
     /// Where a run of sentences of one chunk stands.
     pub(crate) fn citation(&self, chunk: usize, range: Range<usize>) -> Citation {
-        let chunk = &self.chunks[chunk];
-        let lines_before = chunk.text[..range.start]
-            .bytes()
-            .filter(|&byte| byte == b'\n');
-        Citation {
-            document: chunk.document,
-            uri: chunk.uri.clone(),
-            title: chunk.title.clone(),
-            line: chunk.line + lines_before.count(),
-            start: chunk.start + range.start,
-            end: chunk.start + range.end,
-            quote: chunk.text[range].to_owned(),
-        }
+        self.chunks[chunk].citation(range)
     }
 }
 

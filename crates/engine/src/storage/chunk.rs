@@ -1,10 +1,12 @@
 //! Chunks.
 
+use std::ops::Range;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
 use crate::text::Language;
-use crate::types::{ChunkDraft, ChunkId, DocumentId, Timestamp};
+use crate::types::{ChunkDraft, ChunkId, Citation, DocumentId, Timestamp};
 
 /// A current chunk as runs compare it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,6 +183,24 @@ pub(crate) struct EvidenceChunk {
     pub start: usize,
     pub end: usize,
     pub text: String,
+}
+
+impl EvidenceChunk {
+    /// Where these bytes of its text stand in its document.
+    pub(crate) fn citation(&self, range: Range<usize>) -> Citation {
+        let lines_before = self.text[..range.start]
+            .bytes()
+            .filter(|&byte| byte == b'\n');
+        Citation {
+            document: self.document,
+            uri: self.uri.clone(),
+            title: self.title.clone(),
+            line: self.line + lines_before.count(),
+            start: self.start + range.start,
+            end: self.start + range.end,
+            quote: self.text[range].to_owned(),
+        }
+    }
 }
 
 /// A chunk as evidence; `None` when it is not current.

@@ -352,3 +352,52 @@ pub(crate) fn document_source(
             Ok((kind, row.get(1)?))
         })?)
 }
+
+/// A current document and the date it states of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DatedDocument {
+    pub id: DocumentId,
+    pub uri: String,
+    pub dated: Option<Timestamp>,
+}
+
+/// The current documents with their dates, by path.
+pub(crate) fn dated_documents(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<DatedDocument>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, d.uri, coalesce(d.valid_from, e.said_at) FROM document d LEFT JOIN episode e ON e.document = d.id
+         WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, d.id",
+    )?;
+    let rows = statement.query_map([namespace], |row| {
+        Ok(DatedDocument {
+            id: DocumentId(row.get(0)?),
+            uri: row.get(1)?,
+            dated: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether a document has one of these tags, in their folded form, or one below it (`a` has `a/b`).
+pub(crate) fn has_tag(
+    connection: &Connection,
+    document: DocumentId,
+    folded: &[String],
+) -> Result<bool> {
+    let mut statement =
+        connection.prepare_cached("SELECT folded FROM document_tag WHERE document = ?1")?;
+    let rows = statement.query_map([document.0], |row| row.get::<_, String>(0))?;
+    for row in rows {
+        let tag = row?;
+        let is_asked = folded.iter().any(|asked| {
+            tag.strip_prefix(asked.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if is_asked {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

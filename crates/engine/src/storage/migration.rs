@@ -25,6 +25,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0011_verdict.sql"),
     include_str!("migrations/0012_full_text_load.sql"),
     include_str!("migrations/0013_query_log.sql"),
+    include_str!("migrations/0014_conversation.sql"),
 ];
 
 /// Bytes of a page of a new file. Chunks are long rows: on pages of 4 KiB they leave more of each unused, and loading

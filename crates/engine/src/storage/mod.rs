@@ -8,6 +8,7 @@ mod backup;
 mod chunk;
 mod community;
 mod condition;
+mod conversation;
 mod digest;
 mod document;
 mod embedding;
@@ -61,6 +62,7 @@ pub use verify::{Verification, Violation};
 
 pub(crate) use chunk::*;
 pub(crate) use community::*;
+pub(crate) use conversation::*;
 pub(crate) use document::*;
 pub(crate) use embedding::{
     PassageRow, SpaceState, StoredSpace, activate_space, count_vectors, count_without_vector,

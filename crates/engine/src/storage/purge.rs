@@ -207,10 +207,10 @@ const QUOTES: &[&str] = &[
          AND speaker IN (SELECT id FROM temp.doomed_entity)",
     "DELETE FROM entity_type WHERE evidence IN
          (SELECT uri FROM document WHERE namespace = ?1 AND id IN (SELECT id FROM temp.doomed_document))",
-    "UPDATE community SET title = NULL, summary = NULL, report = NULL, stale = 1 WHERE namespace = ?1
-         AND id IN (SELECT m.community FROM membership m WHERE m.entity IN (SELECT id FROM temp.doomed_entity)
-             OR m.entity IN (SELECT source FROM relation WHERE id IN (SELECT id FROM temp.doomed_relation))
-             OR m.entity IN (SELECT target FROM relation WHERE id IN (SELECT id FROM temp.doomed_relation)))",
+    // A report may quote any document that names one of its entities, and so may the report of what holds it.
+    "UPDATE community SET title = NULL, summary = NULL, report = NULL, stale = 1 WHERE namespace = ?1",
+    // Answers in a conversation may, too.
+    "DELETE FROM conversation WHERE namespace = ?1",
     // Replies of models about them; a reply about several documents names none and goes too.
     "DELETE FROM llm_call WHERE namespace = ?1 AND (document IS NULL OR document IN
          (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))",

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, Context, DocumentId, Spent};
+use super::{Citation, Context, DocumentCounts, DocumentFilter, DocumentId, Spent};
 
 /// How an answer looks for its evidence.
 #[derive(
@@ -51,6 +51,11 @@ pub struct AskRequest {
     pub communities: usize,
     /// Only these documents; `None` for all.
     pub documents: Option<Vec<DocumentId>>,
+    /// Only documents that it lets through. A question about the whole then hears every one of them instead of
+    /// communities.
+    pub filter: DocumentFilter,
+    /// The conversation that the question goes on with, and that keeps it and its answer.
+    pub session: Option<String>,
 }
 
 impl AskRequest {
@@ -63,6 +68,8 @@ impl AskRequest {
             // The first article's default.
             communities: 8,
             documents: None,
+            filter: DocumentFilter::default(),
+            session: None,
         }
     }
 }
@@ -108,6 +115,10 @@ pub struct Answer {
     pub suggestions: Vec<String>,
     /// Of a global answer: communities read, and how many there are.
     pub communities: Option<(usize, usize)>,
+    /// Of a question about some of the documents: how many those are.
+    pub documents: Option<DocumentCounts>,
+    /// Of a follow-up question: how it was understood.
+    pub understood_as: Option<String>,
     /// Of a global answer of a model: how the reports were read.
     pub sections: Option<Sections>,
     /// The chat model that wrote it; `None`: its sentences are those of the documents.

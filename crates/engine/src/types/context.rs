@@ -41,12 +41,15 @@ impl Budget {
 pub enum ContextKind {
     Entity,
     Relation,
+    /// Of a community that the question's entities are in.
+    Report,
     Passage,
 }
 
 text_names!(ContextKind {
     Entity => "entity",
     Relation => "relation",
+    Report => "report",
     Passage => "passage",
 });
 
@@ -111,7 +114,7 @@ impl ContextRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     pub query: String,
-    /// Entities, relations, then passages, each best first.
+    /// Entities, relations, reports, then passages, each best first.
     pub items: Vec<ContextItem>,
     pub budget: Budget,
     /// How much of it the items take, in its unit.

@@ -3,7 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use malha_evaluation::{EvidenceReport, evaluate_evidence};
+use malha_engine::types::Mode;
+use malha_evaluation::{EvidenceOptions, EvidenceReport, evaluate_evidence};
+
+use super::retrieval::VectorOptions;
 
 use crate::config::{ModeName, Settings};
 use crate::exit::Exit;
@@ -23,18 +26,35 @@ pub(crate) struct Args {
     /// Types of questions to leave out
     #[arg(long, value_name = "TYPE")]
     without: Vec<String>,
-    /// Retrieval recipe that finds the chunks
-    #[arg(short, long, value_enum, default_value_t = ModeName::Auto)]
-    mode: ModeName,
+    /// Retrieval recipes that find the chunks
+    #[arg(
+        short,
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "auto",
+        value_name = "MODE,…"
+    )]
+    mode: Vec<ModeName>,
+    /// Let entities, relations and reports take their share of the words, as a local question does
+    #[arg(long)]
+    with_graph: bool,
+    #[command(flatten)]
+    vectors: VectorOptions,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
+    let modes: Vec<Mode> = args.mode.iter().map(|&mode| mode.into()).collect();
     let report = evaluate_evidence(
-        &args.corpus,
-        &args.questions,
-        &args.words,
-        &args.without,
-        args.mode.into(),
+        &EvidenceOptions {
+            corpus: &args.corpus,
+            questions: &args.questions,
+            words: &args.words,
+            without: &args.without,
+            modes: &modes,
+            with_graph: args.with_graph,
+            embedder: args.vectors.embedder(settings)?,
+        },
         &settings.engine,
     )?;
     let mut out = Output::new();
@@ -60,17 +80,19 @@ fn write(out: &mut Output, report: &EvidenceReport, words: &[usize]) -> std::io:
     let titles: Vec<String> = names.iter().map(|name| format!(">{name}")).collect();
     let mut header = vec!["retrieved", "questions"];
     header.extend(titles.iter().map(String::as_str));
+    header.push(">ms");
     let mut table = Table::new(&header);
     for (system, groups) in &report.figures {
-        for (group, figures) in groups {
-            let figures = names.iter().map(|name| format!("{:.1}", figures[name]));
+        for (group, rows) in groups {
+            let figures = names.iter().map(String::as_str).chain(["ms"]);
+            let figures = figures.map(|name| format!("{:.1}", rows[name]));
             table.row([system.clone(), group.clone()].into_iter().chain(figures));
         }
     }
     table.write(out)?;
     writeln!(
         out,
-        "{} questions over {} documents; {} without evidence left out",
-        report.questions, report.documents, report.skipped
+        "{} questions over {} documents; {} without evidence left out; indexed in {:.1} s, vectors in {:.1} s",
+        report.questions, report.documents, report.skipped, report.index_s, report.embed_s
     )
 }
