@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::Result;
-use crate::text::Language;
+use crate::text::{Language, fold};
 use crate::types::{DocumentId, DocumentKind, DocumentView, EntityId, PublicId, Timestamp};
 
 /// A current document as runs compare it.
@@ -387,15 +387,15 @@ pub(crate) fn has_tag(
     folded: &[String],
 ) -> Result<bool> {
     let mut statement =
-        connection.prepare_cached("SELECT folded FROM document_tag WHERE document = ?1")?;
+        connection.prepare_cached("SELECT written FROM document_tag WHERE document = ?1")?;
     let rows = statement.query_map([document.0], |row| row.get::<_, String>(0))?;
     for row in rows {
         let tag = row?;
-        let is_asked = folded.iter().any(|asked| {
-            tag.strip_prefix(asked.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
-        if is_asked {
+        let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]);
+        if parents
+            .chain([tag.as_str()])
+            .any(|tag| folded.contains(&fold(tag)))
+        {
             return Ok(true);
         }
     }
