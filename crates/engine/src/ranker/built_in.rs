@@ -12,8 +12,11 @@ pub struct Rankers {
 }
 
 static BUILT_IN: LazyLock<Rankers> = LazyLock::new(|| {
-    let words = Ranker::from_json(include_str!("words.json"));
-    Rankers::both(words.expect("a test reads the weights of this repository"))
+    let read = |json| Ranker::from_json(json).expect("a test reads the weights of this repository");
+    Rankers {
+        words: read(include_str!("words.json")),
+        vectors: read(include_str!("vectors.json")),
+    }
 });
 
 impl Rankers {
@@ -42,5 +45,6 @@ mod tests {
             assert!(!ranker.trees.is_empty());
             assert_eq!(ranker.trained_on, ["musique", "2wiki", "hotpotqa"]);
         }
+        assert_ne!(rankers.words, rankers.vectors);
     }
 }
