@@ -2,6 +2,7 @@
 //! itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::json;
 
@@ -83,7 +84,7 @@ impl Checker<'_> {
                 return Err(format!("the type {kind:?} is not in the schema"));
             }
         }
-        let mut places = self.grounding.places(&name);
+        let (name, mut places) = self.grounded(name);
         let mut aliases = Vec::new();
         for alias in &raw.aliases {
             let Ok(alias) = clean_name(alias) else {
@@ -279,15 +280,35 @@ impl Checker<'_> {
         let name = clean_name(written).map_err(|reason| format!("its {what} {reason}"))?;
         // A number is what the reply calls an entity by, and it has none of that number.
         let is_reference = name.chars().all(|c| c.is_ascii_digit()) && !self.by_id.is_empty();
-        let places = self.grounding.places(&name);
+        let (name, places) = self.grounded(name);
         if is_reference || places.is_empty() {
             return Err(format!("its {what} {written:?} is none of the entities"));
         }
-        Ok(self.add(ExtractedEntity {
+        let at = self.add(ExtractedEntity {
             name,
             places,
             ..ExtractedEntity::default()
-        }))
+        });
+        self.by_name.entry(key).or_insert(at);
+        Ok(at)
+    }
+
+    /// A name with its places in the passage. Models write names as identifiers, `Ana_Prado`, and add what tells
+    /// them apart, `Ana (singer)`: then the name is what the passage has of it.
+    fn grounded(&self, name: String) -> (String, Vec<Range<usize>>) {
+        let spaced = name.replace('_', " ");
+        let bare = spaced.split(" (").next().unwrap_or_default().trim();
+        for form in [name.as_str(), spaced.as_str(), bare] {
+            let places = self.grounding.places(form);
+            if let Some(first) = places.first() {
+                // An identifier of the passage itself stays one.
+                let is_own = self.grounding.text[first.clone()].contains('_');
+                let is_plain = form != name || is_own;
+                let form = if is_plain { form } else { spaced.as_str() };
+                return (form.to_owned(), places);
+            }
+        }
+        (name, Vec::new())
     }
 }
 
@@ -451,5 +472,31 @@ mod tests {
         let found = checked(reply, "A1", &Schema::default());
         assert_eq!(found.entities.len(), 1);
         assert_eq!(found.entities[0].kinds.len(), 2);
+    }
+
+    #[test]
+    fn identifiers_and_brackets_of_models_are_no_part_of_a_name() {
+        let text = "Ana Prado wrote Arion. Ana Prado (singer) is another, see ana_id.";
+        let check = |written: &str, expected: &[&str]| {
+            let reply = json!({ "entities": [{ "name": written }] }).to_string();
+            let found = checked(&reply, text, &Schema::default());
+            let names: Vec<&str> = found
+                .entities
+                .iter()
+                .map(|entity| entity.name.as_str())
+                .collect();
+            assert_eq!(names, expected, "{written}");
+        };
+        check("Ana_Prado", &["Ana Prado"]);
+        check("Arion (comics character)", &["Arion"]);
+        check("Arion_(comicsCharacter)", &["Arion"]);
+        check("Ana Prado (singer)", &["Ana Prado (singer)"]);
+        check("Ana_Reis", &[]);
+        check("ana_id", &["ana_id"]);
+        let reply = r#"{"relations":[{"source":"Arion_(comicsCharacter)","type":"creator","target":"Ana_Prado"}]}"#;
+        assert_eq!(
+            ties(&checked(reply, text, &Schema::default())),
+            ["Arion creator Ana Prado"]
+        );
     }
 }

@@ -15,7 +15,7 @@ const LONGEST_SPAN: usize = 1000;
 
 /// A passage made searchable by folded words.
 pub(super) struct Grounding<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     words: Vec<Word>,
     /// All folded words in one, and for each word where it starts in it.
     squashed: String,

@@ -51,7 +51,7 @@ pub(super) fn directed(
             words.len(),
             Reverse(initials.count()),
             name.count,
-            name.key.len(),
+            name.key.chars().count(),
             Reverse(at),
         )
     };
@@ -200,9 +200,9 @@ fn inflections(names: &[Named], _: &Groups<'_>) -> Vec<Candidate> {
     pairs_of(forms)
         .filter_map(|(one, other)| {
             let fit = fit(&names[one].kinds, &names[other].kinds);
-            let is_sure = fit == Fit::Same && names[one].is_near(&names[other]);
+            // Half of such pairs are two things: a people and its language, a cup and its editions.
             (fit != Fit::Unrelated)
-                .then(|| directed(names, one, other, MergeRule::Inflection, is_sure))
+                .then(|| directed(names, one, other, MergeRule::Inflection, false))
         })
         .collect()
 }
