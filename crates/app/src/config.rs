@@ -10,8 +10,8 @@ mod search_models;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use malha_engine::types::{LinkConvention, Mode, Times};
-use malha_engine::{Engine, EngineConfig, parse_times};
+use malha_engine::types::{LinkConvention, Mode, SpendingLimit, Times};
+use malha_engine::{Engine, EngineConfig, QueryWriter, parse_times};
 
 use crate::cli::Global;
 use crate::exit::{Exit, Refusal};
@@ -65,6 +65,29 @@ impl Settings {
             Some(reranker) => engine.with_reranker(reranker),
             None => engine,
         }
+    }
+
+    /// The engine whose queries know the names of the schema.
+    pub(crate) fn with_schema(&self, engine: Engine) -> anyhow::Result<Engine> {
+        Ok(engine.with_schema(self.extraction.load()?.schema))
+    }
+
+    /// The engine with what questions to its graph need: the names of the schema, and the model that answers, where
+    /// one is configured.
+    pub(crate) fn with_graph_questions(
+        &self,
+        engine: Engine,
+        limit: SpendingLimit,
+    ) -> anyhow::Result<Engine> {
+        let engine = self.with_schema(engine)?;
+        if self.models.get(Task::Answers).is_none() {
+            return Ok(engine);
+        }
+        Ok(engine.with_query_writer(QueryWriter {
+            model: self.models.connect(Task::Answers)?,
+            prompts: self.answers.query_prompts()?,
+            limit,
+        }))
     }
 
     /// Opens the store for reading commands, which never write to it, at the moment they look at.

@@ -23,12 +23,13 @@ pub mod router;
 pub mod sources;
 pub mod storage;
 pub mod text;
+pub mod text_to_cypher;
 pub mod types;
 pub mod vectors;
 
 pub use engine::{
-    AnswerRun, Candidate, EmbedderSource, Engine, ExtractionRun, ModelSource, RerankerSource,
-    parse_moment, parse_times,
+    AnswerRun, Candidate, EmbedderSource, Engine, ExtractionRun, ModelSource, QueryWriter,
+    RerankerSource, parse_moment, parse_times,
 };
 pub use error::{Error, Result};
 pub use types::{DocumentInput, EngineConfig, Progress, SourceSpec, Stage};

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use malha_engine::cypher::{ErrorKind, Phase};
 use malha_engine::exchange::TripleOptions;
+use malha_engine::extraction::{EntityType, RelationType, Schema};
 use malha_engine::types::CypherRequest;
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error, parse_times};
 use serde_json::{Value, json};
@@ -84,6 +85,101 @@ fn the_queries_of_the_first_texts_run_as_written() {
         tables.iter().any(|row| row[0] == "Pessoa" && row[2] == 2),
         "{tables:?}"
     );
+}
+
+/// The same queries on a store whose types are English: the schema says what they are called in Portuguese.
+#[test]
+fn names_of_another_language_come_from_the_schema() {
+    let facts = "\
+Minutes of May: a paralisação\tMENTIONS_PROJECT\tBridge\tDocument\tProject
+Ana\tWORKS_ON\tBridge\tPerson\tProject
+";
+    let (_folder, engine) = engine(facts);
+    let query = "MATCH (d:Documento)-[:MENCIONA_PROJETO]->(proj:Projeto)<-[:TRABALHA_EM]-(p:Pessoa)
+         WHERE d.titulo CONTAINS 'paralisação'
+         RETURN DISTINCT p.nome, proj.nome;";
+    let error = refusal(&engine, query);
+    assert!(error.message.contains("MENCIONA_PROJETO"), "{error}");
+    let in_portuguese = |name: &str| [("pt".to_owned(), name.to_owned())].into();
+    let mut schema = Schema::default();
+    for (name, label) in [("Document", "Documento"), ("Person", "Pessoa")] {
+        let labels = in_portuguese(label);
+        let kind = EntityType {
+            labels,
+            ..EntityType::default()
+        };
+        schema.entity.insert(name.to_owned(), kind);
+    }
+    for (name, label) in [
+        ("WORKS_ON", "TRABALHA_EM"),
+        ("MENTIONS_PROJECT", "MENCIONA_PROJETO"),
+    ] {
+        let labels = in_portuguese(label);
+        let kind = RelationType {
+            labels,
+            ..RelationType::default()
+        };
+        schema.relation.insert(name.to_owned(), kind);
+    }
+    let engine = engine.with_schema(schema);
+    assert_eq!(rows(&engine, query), [[json!("Ana"), json!("Bridge")]]);
+    let around = "MATCH (p:Pessoa {nome: $nome})-[r]-(vizinho)\nRETURN type(r), vizinho;";
+    assert_eq!(rows(&engine, around)[0][0], "WORKS_ON");
+    let answer = engine.ask_graph("Em que trabalha a Ana?").unwrap();
+    assert!(answer.queries[0].query.contains("WORKS_ON"), "{answer:?}");
+}
+
+/// Communities are found when a query first reads them, and follow the store.
+#[test]
+fn communities_are_nodes_of_their_entities() {
+    let mut facts = String::new();
+    for group in ["Rio", "Mar"] {
+        for (one, other) in [(1, 2), (2, 3), (1, 3), (3, 4), (1, 4)] {
+            facts += &format!("{group} {one}\tliga\t{group} {other}\tLugar\tLugar\n");
+        }
+    }
+    let (_folder, engine) = engine(&facts);
+    let found = rows(
+        &engine,
+        "MATCH (n:Lugar)-[:IN_COMMUNITY]->(c:Comunidade)
+         RETURN c.titulo, c.size, count(n), collect(DISTINCT split(n.nome, ' ')[0]) ORDER BY c.titulo",
+    );
+    assert_eq!(found.len(), 2, "{found:?}");
+    for row in &found {
+        assert_eq!((&row[1], &row[2]), (&json!(4), &json!(4)), "{row:?}");
+        assert_eq!(row[3].as_array().map(Vec::len), Some(1), "{row:?}");
+        assert!(
+            row[0].as_str().is_some_and(|title| title.contains(", ")),
+            "{row:?}"
+        );
+    }
+    let listed = rows(
+        &engine,
+        "CALL graph.communities(0) YIELD community, size RETURN community.title, size",
+    );
+    assert_eq!(listed.len(), 2);
+    let tables = rows(
+        &engine,
+        "CALL show_tables() YIELD name, count WHERE name = 'Community' RETURN count",
+    );
+    assert_eq!(tables, [[json!(2)]]);
+    assert_eq!(
+        rows(&engine, "MATCH (c:Community) RETURN count(c)"),
+        [[json!(2)]]
+    );
+}
+
+#[test]
+fn likeness_without_vectors_says_how_to_get_them() {
+    let (_folder, engine) = engine(SEED);
+    for call in [
+        "search.vector('x')",
+        "db.index.vector.queryNodes('any', 3, 'x')",
+    ] {
+        let error = refusal(&engine, &format!("CALL {call} YIELD node RETURN node"));
+        assert_eq!(error.detail, "NoVectors");
+        assert!(error.message.contains("malha embed"), "{error}");
+    }
 }
 
 #[test]
@@ -200,6 +296,44 @@ fn procedures_answer() {
     );
 }
 
+/// Buglog D21, D22: every relation type and label is stored as it was spelled, and a query can name it.
+#[test]
+fn strange_types_can_be_asked_for() {
+    let long = "r".repeat(200);
+    let types = [
+        "non-compliant",
+        "co-worker",
+        "definiert_icp-kriterien_für",
+        "2nd_of",
+        "has space",
+        &long,
+        "x` SET n.admin = true //",
+        "a\"b'c)",
+        "// no comment",
+    ];
+    let mut facts = String::from("Ana\t\tBia\tPessoa\tPessoa\n");
+    for (place, name) in types.iter().enumerate() {
+        facts += &format!("Ana\t{name}\tn{place}\tPessoa\t{name}\n");
+    }
+    let (_folder, engine) = engine(&facts);
+    let before = engine.digest().unwrap();
+    for (place, name) in types.iter().enumerate() {
+        let quoted = name.replace('`', "``");
+        let query =
+            format!("MATCH (a)-[r:`{quoted}`]->(n:`{quoted}`) RETURN type(r), n.name, n.admin");
+        let request = CypherRequest::new(query.replace(", n.admin", ""));
+        let found = engine.cypher(&request).unwrap().rows;
+        assert_eq!(found, [[json!(name), json!(format!("n{place}"))]], "{name}");
+        // Nothing that a label holds has become a property.
+        assert_eq!(refusal(&engine, &query).detail, "UnknownName", "{name}");
+    }
+    assert_eq!(
+        rows(&engine, "MATCH ()-[r]->() RETURN count(r)"),
+        [[json!(types.len())]]
+    );
+    assert_eq!(engine.digest().unwrap(), before);
+}
+
 /// Buglog D22, D23: whatever a query looks like, it is refused by name or it only reads.
 #[test]
 fn nothing_that_writes_gets_through() {
@@ -248,35 +382,6 @@ fn nothing_that_writes_gets_through() {
         request.parameters.insert("q".to_owned(), json!(text));
         engine.cypher(&request).unwrap();
     }
-    assert_eq!(engine.digest().unwrap(), before);
-}
-
-#[test]
-fn questions_become_queries_with_evidence() {
-    #[track_caller]
-    fn check(engine: &Engine, question: &str, expected: &str) {
-        let answer = engine.ask_graph(question).unwrap();
-        let shown = serde_json::to_string(&answer.answer.rows).unwrap();
-        assert!(shown.contains(expected), "{question}: {answer:?}");
-    }
-    let (_folder, engine) = engine(SEED);
-    check(&engine, "Em que projeto trabalha Ana?", "Ponte");
-    check(&engine, "Quem trabalha em Túnel?", "Bia");
-    check(&engine, "How many Pessoa are there?", "[[2]]");
-    check(&engine, "What lies between Ana and Orçamento?", "Túnel");
-    check(&engine, "Ana 和 Túnel 之间有什么关系", "Bia");
-    let answer = engine.ask_graph("Quem trabalha em Túnel?").unwrap();
-    assert!(!answer.evidence.is_empty());
-    let before = engine.digest().unwrap();
-    for question in [
-        "",
-        "Who is it?",
-        "Ana` SET n.x = 1 //",
-        "'; DROP TABLE entity; --",
-    ] {
-        engine.ask_graph(question).unwrap();
-    }
-    assert!(engine.ask_graph("Who painted it?").unwrap().query.is_none());
     assert_eq!(engine.digest().unwrap(), before);
 }
 

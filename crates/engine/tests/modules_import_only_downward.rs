@@ -24,6 +24,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "router",
             "gate",
             "ranker",
+            "text_to_cypher",
             "vectors",
         ],
     ),

@@ -14,6 +14,9 @@ struct Labelled {
     question: String,
     mode: String,
     language: String,
+    /// Its words are labels or relationship types of the graph that is asked.
+    #[serde(default)]
+    in_graph: bool,
 }
 
 /// How often the router takes the way that fits.
@@ -45,7 +48,11 @@ pub fn evaluate_router() -> Result<RouterReport> {
     for (row, line) in QUESTIONS.lines().zip(1..) {
         let labelled: Labelled = serde_json::from_str(row)
             .map_err(|error| Error::Usage(format!("router_questions.jsonl:{line}: {error}")))?;
-        let routed = route(&labelled.question, Features::default());
+        let features = Features {
+            in_graph: labelled.in_graph,
+            ..Features::default()
+        };
+        let routed = route(&labelled.question, features);
         let is_right = routed.mode.as_str() == labelled.mode;
         for key in [
             (0, String::new()),

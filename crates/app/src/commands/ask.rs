@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, DocumentFilter, Sections};
+use malha_engine::types::{
+    Answer, AnswerSentence, AskMode, AskRequest, DocumentFilter, GraphAnswer, Sections,
+};
 use malha_engine::{AnswerRun, Engine};
 
 use crate::commands::spending::SpendingArgs;
@@ -57,6 +59,8 @@ enum AskModeName {
     Local,
     Global,
     Drift,
+    /// Queries to the graph, by the model of [models.answers] or by templates
+    Cypher,
 }
 
 impl From<AskModeName> for AskMode {
@@ -67,6 +71,7 @@ impl From<AskModeName> for AskMode {
             AskModeName::Local => Self::Local,
             AskModeName::Global => Self::Global,
             AskModeName::Drift => Self::Drift,
+            AskModeName::Cypher => Self::Cypher,
         }
     }
 }
@@ -88,7 +93,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let mut out = Output::new();
     let mut heard = Vec::new();
     let answer = if args.no_model || settings.models.answers.is_none() {
-        open(settings, args.session.is_some())?.ask(&request)?
+        settings
+            .with_schema(open(settings, args.session.is_some())?)?
+            .ask(&request)?
     } else {
         let model = settings.models.connect(Task::Answers)?;
         let answers = settings.answers.load()?;
@@ -98,15 +105,17 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             .is_some()
             .then(|| settings.models.connect(Task::Reports))
             .transpose()?;
+        let limit = args.spending.limit(&*model, settings)?;
         let run = AnswerRun {
             model: &*model,
             reports: reports.as_deref(),
             settings: &answers,
-            limit: args.spending.limit(&*model, settings)?,
+            limit,
         };
         settings.check_store_exists()?;
         // Replies are stored before they are read, so the store is opened to be written.
         let engine = Engine::open(&settings.store, settings.engine.clone())?.at(settings.times);
+        let engine = settings.with_graph_questions(engine, limit)?;
         let mut said = Ok(());
         let answer = engine.answer(&request, &run, &mut |sentence| {
             if !settings.json && said.is_ok() {
@@ -147,9 +156,11 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
 fn warn(answer: &Answer, settings: &Settings) {
     let warning = |message: &str| stderr::warning(settings.verbosity, &plain_line(message));
     if let Some(failure) = &answer.failure {
-        warning(&format!(
-            "{failure}; sentences of the documents stand in for the model's answer"
-        ));
+        let instead = match &answer.graph {
+            Some(_) => "templates asked the graph instead",
+            None => "sentences of the documents stand in for the model's answer",
+        };
+        warning(&format!("{failure}; {instead}"));
     }
     for note in &answer.notes {
         warning(note);
@@ -205,6 +216,42 @@ fn write_sentence(out: &mut impl Write, sentence: &AnswerSentence) -> io::Result
     writeln!(out)
 }
 
+/// The relations that the answer rests on, each once; nodes without one by name.
+fn write_relations(out: &mut impl Write, graph: &GraphAnswer) -> io::Result<()> {
+    let mut told: Vec<String> = Vec::new();
+    for row in &graph.rows {
+        let relations = row.relations.iter().map(|relation| {
+            let (source, target) = (&relation.source, &relation.target);
+            format!("({source})-[{}]->({target})", relation.relation)
+        });
+        let mut parts: Vec<String> = relations.collect();
+        if parts.is_empty() {
+            let nodes = row.nodes.iter().map(|node| format!("({})", node.name));
+            parts = nodes.collect();
+        }
+        for part in parts {
+            if !told.contains(&part) {
+                writeln!(out, "{}", painted(DIM, plain_line(&part)))?;
+                told.push(part);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_queries(out: &mut impl Write, graph: &GraphAnswer) -> io::Result<()> {
+    let by = graph.model.as_deref().unwrap_or("templates");
+    writeln!(out, "queries by {}", plain_line(by))?;
+    for query in &graph.queries {
+        writeln!(out, "query: {}", plain_line(&query.query))?;
+        match &query.error {
+            Some(error) => writeln!(out, "  {}", plain_line(error))?,
+            None => writeln!(out, "  {} rows", query.answer.rows.len())?,
+        }
+    }
+    Ok(())
+}
+
 /// Where the markers lead.
 fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     if let Some(counts) = &answer.documents {
@@ -233,6 +280,9 @@ fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             painted(PATH, place),
             painted(DIM, bytes)
         )?;
+    }
+    if let Some(graph) = &answer.graph {
+        write_relations(out, graph)?;
     }
     if let Some((read, all)) = answer.communities {
         writeln!(
@@ -265,6 +315,9 @@ fn write_sections(out: &mut impl Write, sections: &Sections) -> io::Result<()> {
 fn write_explanation(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     let context = &answer.context;
     writeln!(out)?;
+    if let Some(graph) = &answer.graph {
+        write_queries(out, graph)?;
+    }
     let reason = if answer.reason.is_empty() {
         "as asked"
     } else {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
+use malha_engine::Engine;
 use malha_engine::types::{CypherRequest, CypherRows};
 use serde_json::{Map, Value};
 
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         timeout: Duration::from_millis(args.timeout_ms),
         ..CypherRequest::new(query)
     };
-    let rows = settings.open_read_only()?.cypher(&request)?;
+    let rows = open(query, settings)?.cypher(&request)?;
     let mut out = Output::new();
     if settings.json {
         out.json(&objects(&rows))?;
@@ -57,22 +58,37 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Communities are found when a query first reads them, so the store is then opened to be written where it can be.
+fn open(query: &str, settings: &Settings) -> anyhow::Result<Engine> {
+    settings.check_store_exists()?;
+    let engine = if Engine::asks_for_communities(query)
+        && let Ok(engine) = Engine::open(&settings.store, settings.engine.clone())
+    {
+        settings.with_models(engine).at(settings.times)
+    } else {
+        settings.open_read_only()?
+    };
+    settings.with_schema(engine)
+}
+
 /// Answers a question by the templates, with the query and the passages that state what it found.
 fn ask(question: &str, settings: &Settings) -> anyhow::Result<Exit> {
-    let found = settings.open_read_only()?.ask_graph(question)?;
+    let found = open(question, settings)?.ask_graph(question)?;
     let mut out = Output::new();
     if settings.json {
         out.json(&found)?;
-    } else if let Some(query) = &found.query {
-        writeln!(out, "{}", plain(query))?;
-        write_rows(&mut out, &found.answer)?;
+    } else {
+        for asked in &found.queries {
+            writeln!(out, "{}", plain(&asked.query))?;
+            write_rows(&mut out, &asked.answer)?;
+        }
         for cited in &found.evidence {
             let (uri, quote) = (plain(&cited.uri), plain(&cited.quote));
             writeln!(out, "{uri}:{}  {quote}", cited.line)?;
         }
     }
     out.flush()?;
-    if found.answer.rows.is_empty() {
+    if !found.knows() {
         stderr::note(settings.verbosity, "the graph does not know");
         return Ok(Exit::NotFound);
     }

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use malha_engine::types::SpendingLimit;
+
 use super::index::open_or_create;
 use crate::config::Settings;
 use crate::exit::Exit;
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     } else {
         open_or_create(settings)?
     };
+    let engine = settings.with_graph_questions(engine, SpendingLimit::default())?;
     match args.http {
         None => mcp::serve_stdio(engine, args.read_only)?,
         Some(port) => {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use malha_engine::answer::{AnswerPrompts, AnswerSettings};
+use malha_engine::text_to_cypher::Prompts;
 use serde::Deserialize;
 
 use super::extraction::read_prompts;
@@ -58,6 +59,16 @@ impl Answers {
 }
 
 impl AnswerFiles {
+    /// Reads the prompts of questions to the graph, which stand in the folder `cypher` of the others.
+    pub(crate) fn query_prompts(&self) -> anyhow::Result<Prompts> {
+        let folder = self.prompts.join("cypher");
+        let own = read_prompts(&folder, &Prompts::FILES)?;
+        Prompts::new(&own).map_err(|reason| {
+            let message = format!("{}: {reason}", folder.display());
+            Refusal::new(Exit::Configuration, message).into()
+        })
+    }
+
     /// Reads the prompts.
     pub(crate) fn load(&self) -> anyhow::Result<AnswerSettings> {
         let prompts = read_prompts(&self.prompts, &AnswerPrompts::FILES)?;

@@ -5,9 +5,9 @@ use std::time::Instant;
 use malha_engine::Engine;
 use malha_engine::chunking::estimate_tokens;
 use malha_engine::types::{
-    AskRequest, CommunityLevel, CommunityRequest, ConflictPolicy, Correction, CypherRequest,
-    Direction, Evidence, ForgetRequest, Memory, NeighborRequest, RecallRequest, SearchRequest,
-    TimelineRequest,
+    AskMode, AskRequest, CommunityLevel, CommunityRequest, ConflictPolicy, Correction,
+    CypherRequest, Direction, Evidence, ForgetRequest, Memory, NeighborRequest, RecallRequest,
+    SearchRequest, TimelineRequest,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -116,13 +116,16 @@ pub(super) const TOOLS: &[Tool] = &[
         name: "ask",
         title: "Ask",
         description: "An answer of sentences from the documents, each with its place, or a refusal when the store \
-                      holds no evidence. No model is asked.",
+                      holds no evidence. `cypher` asks the graph by queries, for numbers, lists and paths; the \
+                      configured chat model, if there is one, writes them.",
         access: Access::Reads,
         input: || {
             object(
                 &["question"],
                 &json!({
                     "question": text("The question"),
+                    "mode": {"type": "string", "enum": ["auto", "hybrid", "local", "global", "drift", "cypher"],
+                        "description": "How to look for the evidence; auto if not said"},
                     "budget": number("Tokens of evidence to look at; 4000 if not said"),
                     "as_of": date("What held then"),
                     "known_at": date("As it was known then"),
@@ -130,7 +133,14 @@ pub(super) const TOOLS: &[Tool] = &[
             )
         },
         run: |engine, given| {
+            let mode = given.maybe_text("mode")?;
+            let mode = mode.as_deref().unwrap_or("auto");
+            let Some(mode) = AskMode::parse(mode) else {
+                let known = "auto, hybrid, local, global, drift, cypher";
+                return Err(Refused(format!("{mode:?} is none of {known}")));
+            };
             quoted(given.at(engine)?.ask(&AskRequest {
+                mode,
                 budget: Some(given.number("budget", BUDGET, MOST_TOKENS)?),
                 ..AskRequest::new(given.text("question")?)
             })?)

@@ -11,6 +11,7 @@ mod a_blank_file_is_skipped_with_a_reason;
 mod a_hook_never_fails_its_agent;
 mod a_killed_run_costs_nothing;
 mod a_model_answers_and_is_checked;
+mod a_model_queries_the_graph;
 mod a_name_leads_to_its_neighbours;
 mod a_question_about_some_documents_counts_them;
 mod a_search_is_logged_after_it_is_shown;

@@ -63,8 +63,9 @@ pub trait Expansion {
     /// Visits those of a node. One of a node to itself comes once.
     fn expand(&self, node: NodeId, visit: VisitRelationship<'_>) -> Result<Flow>;
 
-    /// Visits each node that can be reached from `node` over 1 to `hops` relationships, nearest first, once;
-    /// `node` itself is left out. `None`: the graph has no faster way than to expand again and again.
+    /// Visits each node that can be reached from `node` over 1 to `hops` relationships, nearest first, once; `node`
+    /// itself only where relationships of one direction lead back to it. `None`: the graph has no faster way than
+    /// to expand again and again.
     fn reach(
         &self,
         node: NodeId,

@@ -1,7 +1,7 @@
 //! Answers that a chat model writes from numbered evidence, every sentence checked against what it cites.
 
 use super::Engine;
-use super::ask::{context_request, extracted, unanswered, words_of};
+use super::ask::{Way, context_request, extracted, unanswered, words_of};
 use super::checker::Checker;
 use crate::answer::{AnswerPrompts, AnswerSettings, Offer, Source, answer_request, offer};
 use crate::language_model::{ChatModel, ChatRequest, ModelError, ModelErrorKind};
@@ -83,7 +83,10 @@ impl Engine {
         let prompts = AnswerPrompts::new(&run.settings.prompts).map_err(Error::Usage)?;
         let prepared = self.prepared(request)?;
         let request = &prepared.request;
-        let (mode, reason) = self.way(request)?;
+        let (mode, reason) = match self.way(request)? {
+            Way::Answered(answer) => return self.finished(*answer, &prepared),
+            Way::By(mode, reason) => (mode, reason),
+        };
         let replies = self.replies(run.limit);
         let mut asking = Asking {
             engine: self,

@@ -7,7 +7,7 @@ use super::global::rounds;
 use crate::Result;
 use crate::answer::{Piece, extract, is_supported, refusal};
 use crate::retrieval::{self, CHUNKS, Sentences, score_sentences};
-use crate::router::{Features, route};
+use crate::router::{Features, asks_for_rows, route};
 use crate::storage;
 use crate::text::detect_language;
 use crate::types::{
@@ -27,6 +27,14 @@ const SUGGESTIONS: usize = 3;
 /// Follow-up searches of a drifting answer.
 pub(super) const FOLLOW_UPS: usize = 3;
 
+/// How a question is answered.
+pub(super) enum Way {
+    /// By the graph, which knew.
+    Answered(Box<Answer>),
+    /// By this mode, for this reason.
+    By(AskMode, String),
+}
+
 impl Engine {
     /// Answers with sentences of the documents, each with its place. Where they hold no evidence, the answer is a
     /// refusal in the language of the question. No model is asked; [`Engine::answer`] asks one.
@@ -35,7 +43,10 @@ impl Engine {
     /// [`Error::Usage`] for a question without words.
     pub fn ask(&self, request: &AskRequest) -> Result<Answer> {
         let prepared = self.prepared(request)?;
-        let (mode, reason) = self.way(&prepared.request)?;
+        let (mode, reason) = match self.way(&prepared.request)? {
+            Way::Answered(answer) => return self.finished(*answer, &prepared),
+            Way::By(mode, reason) => (mode, reason),
+        };
         let mut answer = self.ask_in(mode, &prepared.request)?;
         answer.mode = mode;
         answer.reason = reason;
@@ -48,20 +59,38 @@ impl Engine {
             AskMode::Global => self.ask_global(request),
             AskMode::Drift => self.ask_drift(request),
             AskMode::Local => self.ask_near(request, true),
-            AskMode::Auto | AskMode::Hybrid => self.ask_near(request, false),
+            AskMode::Auto | AskMode::Hybrid | AskMode::Cypher => self.ask_near(request, false),
         }
     }
 
-    /// How a question is answered, and why; no reason where the caller says how.
-    pub(super) fn way(&self, request: &AskRequest) -> Result<(AskMode, String)> {
-        Ok(match request.mode {
-            AskMode::Auto => {
-                let named = self.named_in(&request.question)?;
-                let routed = route(&request.question, Features { named });
-                (routed.mode, routed.reason)
+    /// How a question is answered, and why; no reason where the caller says how. The graph is asked at once: where
+    /// it does not know, the router takes the next way.
+    pub(super) fn way(&self, request: &AskRequest) -> Result<Way> {
+        let question = &request.question;
+        match request.mode {
+            AskMode::Auto => {}
+            AskMode::Cypher => return Ok(Way::Answered(Box::new(self.ask_by_graph(request)?))),
+            mode => return Ok(Way::By(mode, String::new())),
+        }
+        let mut features = Features {
+            named: self.named_in(question)?,
+            // Rows know nothing of a choice of documents.
+            in_graph: request.documents.is_none()
+                && asks_for_rows(question)
+                && self.has_types_of(question)?,
+        };
+        let mut routed = route(question, features);
+        if routed.mode == AskMode::Cypher {
+            let mut answer = self.ask_by_graph(request)?;
+            if !answer.is_refusal {
+                answer.reason = routed.reason;
+                return Ok(Way::Answered(Box::new(answer)));
             }
-            mode => (mode, String::new()),
-        })
+            features.in_graph = false;
+            routed = route(question, features);
+            routed.reason.push_str("; the graph does not know");
+        }
+        Ok(Way::By(routed.mode, routed.reason))
     }
 
     /// How many known names the question holds.
@@ -180,6 +209,7 @@ impl Engine {
                 is_supported: stands && is_supported(&text, &citation.quote, language),
                 text,
                 markers: vec![marker],
+                rows: Vec::new(),
             });
         }
         let text = sentences
@@ -244,6 +274,7 @@ pub(super) fn unanswered(request: &AskRequest, context: Context) -> Answer {
         communities: None,
         documents: None,
         understood_as: None,
+        graph: None,
         sections: None,
         model: None,
         failure: None,

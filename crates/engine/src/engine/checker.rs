@@ -106,6 +106,7 @@ impl<'a> Checker<'a> {
                 && is_supported(&draft.text, &together, self.language),
             text: draft.text.clone(),
             markers,
+            rows: Vec::new(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Communities: found when they are first asked for, and brought up to date when the store has changed.
 
+use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
@@ -343,38 +344,55 @@ impl Explorer<'_> {
 
     /// Members with the number of relations and shared passages that tie them to other members, most first.
     pub(super) fn central(&self, members: &[EntityId]) -> Vec<(EntityId, usize)> {
-        let indices: FxHashSet<u32> = members
-            .iter()
-            .filter_map(|&entity| self.graph.entities.get(entity))
-            .collect();
-        let mut ties: Vec<(EntityId, usize)> = members
-            .iter()
-            .filter_map(|&entity| {
-                let index = self.graph.entities.get(entity)?;
-                let related = self
-                    .graph
-                    .relations
-                    .targets(index)
-                    .iter()
-                    .chain(self.graph.relations.sources(index))
-                    .filter(|other| **other != index && indices.contains(other))
-                    .count();
-                let shared = self
-                    .graph
-                    .mentions
-                    .chunks(index)
-                    .iter()
-                    .filter(|&&chunk| {
-                        let others = self.graph.mentions.entities(chunk);
-                        others
-                            .iter()
-                            .any(|other| *other != index && indices.contains(other))
-                    })
-                    .count();
-                Some((entity, related + shared))
-            })
-            .collect();
-        ties.sort_by_key(|&(entity, ties)| (std::cmp::Reverse(ties), entity));
-        ties
+        central(self.graph, members)
     }
+}
+
+/// What a community is called that nobody has written a report about: its most central members.
+pub(super) fn title_of(
+    connection: &Connection,
+    graph: &Graph,
+    members: &[EntityId],
+) -> Result<String> {
+    let names = central(graph, members)
+        .into_iter()
+        .take(NAMES_IN_TITLE)
+        .map(|(entity, _)| Ok(storage::entity(connection, entity)?.name))
+        .collect::<Result<Vec<String>>>()?;
+    Ok(names.join(", "))
+}
+
+/// Members with the number of relations and shared passages that tie them to other members, most first.
+fn central(graph: &Graph, members: &[EntityId]) -> Vec<(EntityId, usize)> {
+    let indices: FxHashSet<u32> = members
+        .iter()
+        .filter_map(|&entity| graph.entities.get(entity))
+        .collect();
+    let mut ties: Vec<(EntityId, usize)> = members
+        .iter()
+        .filter_map(|&entity| {
+            let index = graph.entities.get(entity)?;
+            let related = graph
+                .relations
+                .targets(index)
+                .iter()
+                .chain(graph.relations.sources(index))
+                .filter(|other| **other != index && indices.contains(other))
+                .count();
+            let shared = graph
+                .mentions
+                .chunks(index)
+                .iter()
+                .filter(|&&chunk| {
+                    let others = graph.mentions.entities(chunk);
+                    others
+                        .iter()
+                        .any(|other| *other != index && indices.contains(other))
+                })
+                .count();
+            Some((entity, related + shared))
+        })
+        .collect();
+    ties.sort_by_key(|&(entity, ties)| (std::cmp::Reverse(ties), entity));
+    ties
 }

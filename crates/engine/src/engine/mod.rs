@@ -34,6 +34,7 @@ mod transfer;
 mod written_reports;
 
 pub use answer::AnswerRun;
+pub use cypher::QueryWriter;
 pub use extract::ExtractionRun;
 pub use lazy_model::{EmbedderSource, ModelSource, RerankerSource};
 pub use ranking::Candidate;
@@ -43,6 +44,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::lazy_model::LazyModel;
+use crate::extraction::Schema;
 use crate::graph::{Graph, Moment};
 use crate::language_model::{Embedder, Reranker};
 use crate::pipeline::{self, GraphChange, Indexed, Job};
@@ -68,6 +70,10 @@ pub struct Engine {
     graph: Arc<Mutex<Option<Arc<RankedGraph>>>>,
     /// Names for queries, of the generation that they were last asked for.
     names: Arc<Mutex<Option<Arc<cypher::GraphNames>>>>,
+    /// What queries may call types and properties, besides what the store says.
+    schema: Option<Arc<Schema>>,
+    /// What turns questions into queries; templates where there is none.
+    query_writer: Option<Arc<QueryWriter>>,
     times: Times,
     embedder: Option<Arc<LazyModel<dyn Embedder>>>,
     reranker: Option<Arc<LazyModel<dyn Reranker>>>,
@@ -109,6 +115,8 @@ impl Engine {
             store: Arc::new(Mutex::new(store)),
             graph: Arc::new(Mutex::new(None)),
             names: Arc::new(Mutex::new(None)),
+            schema: None,
+            query_writer: None,
             times: Times::default(),
             embedder: None,
             reranker: None,

@@ -23,6 +23,8 @@ impl Engine {
             store: Arc::clone(&self.store),
             graph: Arc::clone(&self.graph),
             names: Arc::clone(&self.names),
+            schema: self.schema.clone(),
+            query_writer: self.query_writer.clone(),
             times,
             embedder: self.embedder.clone(),
             reranker: self.reranker.clone(),

@@ -38,6 +38,9 @@ pub struct EntityType {
     /// Names of properties worth noting.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<String>,
+    /// Names of its properties in other languages, by property and language code; queries may use them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub property_labels: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
 }
@@ -60,6 +63,9 @@ pub struct RelationType {
     pub labels: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<String>,
+    /// Names of its properties in other languages, by property and language code; queries may use them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub property_labels: BTreeMap<String, BTreeMap<String, String>>,
     /// A subject has it to one thing at a time: the next one ends the last one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exclusive: bool,

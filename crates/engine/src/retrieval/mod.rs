@@ -25,4 +25,4 @@ pub(crate) use centrality::central_sentences;
 pub(crate) use pack::{Candidates, pack};
 pub(crate) use passages::{CHUNKS, Sentences, score_sentences};
 pub(crate) use search::{RankedGraph, Reader, judged, ranked_documents, search};
-pub(crate) use vector::Vectors;
+pub(crate) use vector::{NONE_STORED, Vectors};

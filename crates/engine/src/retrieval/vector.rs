@@ -22,7 +22,7 @@ pub(crate) enum Vectors {
 }
 
 /// Said when vectors were asked for and there are none.
-const NONE_STORED: &str = "no vectors in this store; `malha embed` makes them";
+pub(crate) const NONE_STORED: &str = "no vectors in this store; `malha embed` makes them";
 
 /// Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
 const FUSION: f64 = 60.0;

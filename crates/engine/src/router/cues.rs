@@ -1,6 +1,36 @@
 //! Words that tell what a question is about, in English, Portuguese and Chinese. Latin cues are whole words between
 //! blanks; Chinese ones stand anywhere.
 
+/// A number, a list, a path.
+pub(super) const ROWS: &[&str] = &[
+    " how many ",
+    " number of ",
+    " count of ",
+    " count the ",
+    " list all ",
+    " list the ",
+    " list every ",
+    " all the names of ",
+    " shortest path ",
+    " path between ",
+    " path from ",
+    " quantos ",
+    " quantas ",
+    " número de ",
+    " liste ",
+    " lista de todos ",
+    " lista de todas ",
+    " caminho entre ",
+    " caminho de ",
+    " caminho mais curto ",
+    "多少",
+    "几个",
+    "几位",
+    "几家",
+    "列出",
+    "路径",
+];
+
 /// The whole of the documents.
 pub(super) const CORPUS: &[&str] = &[
     " main theme",

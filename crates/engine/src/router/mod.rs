@@ -10,6 +10,8 @@ use crate::types::AskMode;
 pub struct Features {
     /// Number of known names in it.
     pub named: usize,
+    /// It names labels, relationship types or several entities of the graph.
+    pub in_graph: bool,
 }
 
 /// The way taken, and why.
@@ -19,14 +21,28 @@ pub struct Route {
     pub reason: String,
 }
 
-/// Questions about the whole corpus go to its communities, questions about how things hang together to the graph,
-/// the rest to passages. A question that names something it asks about is not about the whole corpus, unless it
-/// says so.
+/// Whether a question asks for what only rows give: a number, a list, a path.
+pub fn asks_for_rows(question: &str) -> bool {
+    let folded = format!(" {} ", words(question));
+    cues::first(&folded, question, cues::ROWS).is_some()
+}
+
+/// Numbers, lists and paths of what the graph has types for are queries to it. Questions about the whole corpus go to
+/// its communities, questions about how things hang together to the graph, the rest to passages. A question that
+/// names something it asks about is not about the whole corpus, unless it says so.
 pub fn route(question: &str, features: Features) -> Route {
     let folded = format!(" {} ", words(question));
     let found = |cues: &'static [&'static str]| cues::first(&folded, question, cues);
     let decided = |mode, reason: String| Route { mode, reason };
     let names = features.named.max(capitalised(question));
+    if features.in_graph
+        && let Some(cue) = found(cues::ROWS)
+    {
+        return decided(
+            AskMode::Cypher,
+            format!("asks the graph for rows: `{}`", cue.trim()),
+        );
+    }
     if let Some(cue) = found(cues::CORPUS) {
         return decided(
             AskMode::Global,

@@ -126,12 +126,13 @@ pub(crate) fn community_ids(connection: &Connection, namespace: i64) -> Result<V
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Entities with the communities that they belong to, by entity and level.
+/// Entities with the communities that they belong to, each pair once though it may stand at several levels, by entity
+/// and level.
 pub(crate) fn memberships(connection: &Connection, namespace: i64) -> Result<Vec<(EntityId, i64)>> {
     let mut statement = connection.prepare_cached(
         "SELECT m.entity, m.community FROM membership m
          JOIN community c ON c.id = m.community AND c.namespace = ?1
-         ORDER BY m.entity, m.level",
+         GROUP BY m.entity, m.community ORDER BY m.entity, min(m.level)",
     )?;
     let rows = statement.query_map([namespace], |row| Ok((EntityId(row.get(0)?), row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -167,8 +168,13 @@ pub(crate) fn relation_type_names(
 /// Names of the properties that entities and relations were given, sorted.
 pub(crate) fn given_properties(connection: &Connection, namespace: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
+        // What a model said stands apart, in `extracted`.
         "SELECT DISTINCT j.key FROM entity e, json_each(e.properties) j
              WHERE e.namespace = ?1 AND e.retracted_at IS NULL AND json_type(e.properties) = 'object'
+                 AND j.key <> 'extracted'
+         UNION SELECT DISTINCT j.key FROM entity e, json_each(e.properties, '$.extracted.properties') j
+             WHERE e.namespace = ?1 AND e.retracted_at IS NULL
+                 AND json_type(e.properties, '$.extracted.properties') = 'object'
          UNION SELECT DISTINCT j.key FROM relation r, json_each(r.properties) j
              WHERE r.namespace = ?1 AND json_type(r.properties) = 'object'
          ORDER BY 1",

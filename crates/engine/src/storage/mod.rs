@@ -6,6 +6,7 @@
 
 mod backup;
 mod chunk;
+mod citation;
 mod community;
 mod condition;
 mod conversation;
@@ -61,6 +62,7 @@ pub use transaction::{ReadTransaction, WriteTransaction};
 pub use verify::{Verification, Violation};
 
 pub(crate) use chunk::*;
+pub(crate) use citation::*;
 pub(crate) use community::*;
 pub(crate) use conversation::*;
 pub(crate) use document::*;

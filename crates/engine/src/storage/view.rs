@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::citation::LINE_OF_EVIDENCE;
 use crate::Result;
 use crate::types::{
     DocumentId, EntityId, EvidenceView, LinkStatus, OpenLink, RelationId, RelationTypeId, Stats,
@@ -126,12 +127,8 @@ pub(crate) fn evidence_of_relation(
     relation: RelationId,
     limit: usize,
 ) -> Result<Vec<(EvidenceView, Option<Anchor>)>> {
-    let mut statement = connection.prepare_cached(
-        // The line of a link is stored, that of a statement in a text that the store keeps is counted.
-        "SELECT d.uri, e.quote, coalesce(
-             (SELECT min(l.line) FROM link l WHERE l.document = e.document AND l.quote_start = e.start),
-             (SELECT 1 + length(b.before) - length(replace(b.before, char(10), ''))
-              FROM (SELECT CAST(substr(CAST(d.text AS BLOB), 1, e.start) AS TEXT) AS before) b), 0),
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.uri, e.quote, {LINE_OF_EVIDENCE},
              a.resolved, a.anchor
          FROM evidence e JOIN document d ON d.id = e.document JOIN relation r ON r.id = e.relation
          LEFT JOIN link a ON a.id =
@@ -139,7 +136,7 @@ pub(crate) fn evidence_of_relation(
               WHERE l.document = e.document AND l.quote_start = e.start AND l.anchor IS NOT NULL
                   AND t.entity = r.target ORDER BY l.start LIMIT 1)
          WHERE e.relation = ?1 ORDER BY d.uri, e.start LIMIT ?2",
-    )?;
+    ))?;
     let rows = statement.query_map(params![relation.0, limit as i64], |row| {
         let evidence = EvidenceView {
             uri: row.get(0)?,

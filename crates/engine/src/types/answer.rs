@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, Context, DocumentCounts, DocumentFilter, DocumentId, Spent};
+use super::{Citation, Context, DocumentCounts, DocumentFilter, DocumentId, GraphAnswer, Spent};
 
 /// How an answer looks for its evidence.
 #[derive(
@@ -19,6 +19,8 @@ pub enum AskMode {
     Global,
     /// The communities that fit the question, then what their central entities lead to.
     Drift,
+    /// Queries to the graph: for counts, lists and paths.
+    Cypher,
 }
 
 text_names!(AskMode {
@@ -27,6 +29,7 @@ text_names!(AskMode {
     Local => "local",
     Global => "global",
     Drift => "drift",
+    Cypher => "cypher",
 });
 
 impl AskMode {
@@ -80,6 +83,9 @@ pub struct AnswerSentence {
     pub text: String,
     /// Numbers in [`Answer::citations`], from 1.
     pub markers: Vec<usize>,
+    /// Of an answer of the graph: rows that say it, numbers in [`super::GraphAnswer::rows`] from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<usize>,
     /// Every cited quote stands in the store, and together they hold most of the sentence's content words and all of
     /// its longer numbers.
     pub is_supported: bool,
@@ -129,6 +135,9 @@ pub struct Answer {
     pub budget_reached: bool,
     /// What was left out on the way, and what of a model's words could not be used.
     pub notes: Vec<String>,
+    /// What the graph was asked, where it was; its evidence stands in [`Answer::citations`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphAnswer>,
     /// What models took for it.
     pub spent: Spent,
     /// What the evidence was chosen from; of a model's answer: what it was shown.

@@ -36,16 +36,3 @@ pub struct CypherRows {
     #[serde(skip)]
     pub elapsed_ms: f64,
 }
-
-/// What the graph says about a question.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct GraphAnswer {
-    pub question: String,
-    /// The query that was run; none when the question names nothing that the graph knows.
-    pub query: Option<String>,
-    /// Values of its `$name`: public ids.
-    pub parameters: BTreeMap<String, serde_json::Value>,
-    pub answer: CypherRows,
-    /// Passages that state the relations of the answer.
-    pub evidence: Vec<super::EvidenceView>,
-}

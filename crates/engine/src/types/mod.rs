@@ -38,6 +38,7 @@ mod filter;
 mod foreign;
 mod forget;
 mod gate;
+mod graph_answer;
 mod graph_view;
 mod ids;
 mod link;
@@ -67,7 +68,7 @@ pub use community::{
 pub use context::{
     Budget, BudgetUnit, Citation, Context, ContextItem, ContextKind, ContextRequest, Cut,
 };
-pub use cypher::{CypherRequest, CypherRows, GraphAnswer};
+pub use cypher::{CypherRequest, CypherRows};
 pub use cypher_error::{CypherError, CypherErrorKind, CypherPhase};
 pub use document::{
     DateSource, DocumentKind, Heading, LinkConvention, ParsedDocument, Skipped, TextOrigin, Warning,
@@ -80,6 +81,7 @@ pub use filter::{DocumentCounts, DocumentFilter};
 pub use foreign::ForeignReport;
 pub use forget::{Absence, ForgetReport, ForgetRequest, FoundTrace, PurgeState};
 pub use gate::{GateDecision, GateRule, GateSettings};
+pub use graph_answer::{GraphAnswer, GraphNode, GraphQuery, GraphRelation, GraphRow};
 pub use graph_view::{
     Direction, EntityView, EvidenceView, HeadingView, NeighborRequest, NeighborView, Neighborhood,
     OpenLink, PathView, RelationView,

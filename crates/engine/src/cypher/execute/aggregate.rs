@@ -15,6 +15,10 @@ pub(super) struct Groups<'p> {
     aggregates: &'p [(Aggregate, Slot)],
     places: FxHashMap<Group, usize>,
     opened: Vec<(Vec<Value>, Vec<Accumulator>)>,
+    /// Group of the row before: the next one is most often of the same.
+    last: usize,
+    /// Keys of the row at hand.
+    values: Vec<Value>,
 }
 
 impl<'p> Groups<'p> {
@@ -24,6 +28,8 @@ impl<'p> Groups<'p> {
             aggregates,
             places: FxHashMap::default(),
             opened: Vec::new(),
+            last: 0,
+            values: Vec::new(),
         };
         // Without keys there is one group, also of no rows.
         if keys.is_empty() {
@@ -45,29 +51,41 @@ impl<'p> Groups<'p> {
         let place = if self.keys.is_empty() {
             0
         } else {
-            let values = self
-                .keys
-                .iter()
-                .map(|(key, _)| executor.value(key, row))
-                .collect::<Result<Vec<_>>>()?;
-            let group = Group(values);
-            if let Some(place) = self.places.get(&group) {
-                *place
-            } else {
-                let bytes: u64 = group.0.iter().map(Value::bytes).sum();
-                executor
-                    .budget
-                    .hold(2 * bytes + 96 * (1 + self.aggregates.len() as u64))?;
-                let place = self.open(group.0.clone());
-                self.places.insert(group, place);
-                place
+            self.values.clear();
+            for (key, _) in self.keys {
+                self.values.push(executor.value(key, row)?);
             }
+            self.place(executor)?
         };
         for (number, (aggregate, _)) in self.aggregates.iter().enumerate() {
             let accumulator = &mut self.opened[place].1[number];
             accumulator.add(executor, aggregate, row)?;
         }
         Ok(())
+    }
+
+    /// The group of the values at hand.
+    fn place(&mut self, executor: &Executor<'_>) -> Result<usize> {
+        let is_of_last = self.opened.get(self.last).is_some_and(|(keys, _)| {
+            let mut pairs = keys.iter().zip(&self.values);
+            pairs.all(|(a, b)| is_same_text(a, b) || order(a, b).is_eq())
+        });
+        if is_of_last {
+            return Ok(self.last);
+        }
+        let group = Group(std::mem::take(&mut self.values));
+        self.last = if let Some(place) = self.places.get(&group) {
+            *place
+        } else {
+            let bytes: u64 = group.0.iter().map(Value::bytes).sum();
+            executor
+                .budget
+                .hold(2 * bytes + 96 * (1 + self.aggregates.len() as u64))?;
+            let place = self.open(group.0.clone());
+            self.places.insert(group, place);
+            place
+        };
+        Ok(self.last)
     }
 
     pub(super) fn each(
@@ -88,6 +106,11 @@ impl<'p> Groups<'p> {
         }
         Ok(())
     }
+}
+
+/// One text in memory, as a row hands it on to the next.
+fn is_same_text(left: &Value, right: &Value) -> bool {
+    matches!((left, right), (Value::String(a), Value::String(b)) if std::sync::Arc::ptr_eq(a, b))
 }
 
 /// One aggregate of one group.

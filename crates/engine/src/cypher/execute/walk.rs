@@ -200,10 +200,24 @@ impl Executor<'_> {
             row[walk.to] = Value::Node(node);
             self.steps(rest, used, row, found)
         };
-        if (walk.least == 0 || self.returns(walk, from, most)?) && arrive(from)? == Flow::Stop {
+        if walk.least == 0 && arrive(from)? == Flow::Stop {
             return Ok(Flow::Stop);
         }
-        if let Some(flow) = expansion.reach(from, most, &mut arrive) {
+        let mut arrive_once = |node: NodeId| {
+            if node == from && walk.least == 0 {
+                return Ok(Flow::Continue);
+            }
+            arrive(node)
+        };
+        // In one direction a way back to the start is met on the way.
+        let is_directed = self.expansion_plans[walk.expansion].direction != Direction::Both;
+        if is_directed && let Some(flow) = expansion.reach(from, most, &mut arrive_once) {
+            return flow;
+        }
+        if walk.least > 0 && self.returns(walk, from, most)? && arrive_once(from)? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        if let Some(flow) = expansion.reach(from, most, &mut arrive_once) {
             return flow;
         }
         let mut depths = FxHashMap::from_iter([(from, 0)]);
@@ -221,7 +235,7 @@ impl Executor<'_> {
                 self.budget.hold(32)?;
                 depths.insert(other, depth + 1);
                 queue.push_back(other);
-                arrive(other)
+                arrive_once(other)
             })?;
             if flow == Flow::Stop {
                 return Ok(Flow::Stop);

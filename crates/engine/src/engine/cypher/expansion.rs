@@ -1,5 +1,7 @@
 //! Relationships of a node, from the arrays in memory.
 
+use std::cell::RefCell;
+
 use super::names::{IN_COMMUNITY, MENTIONS, NEXT, PART_OF, TYPES};
 use super::store_graph::{LinkKind, NodeKind, StoreGraph};
 use crate::cypher::{Direction, Expansion, Flow, NodeId, Result, TypeId, VisitRelationship};
@@ -14,6 +16,7 @@ pub(super) struct StoreExpansion<'g> {
     relations: Option<EdgeFilter>,
     /// By [`TYPES`].
     own: [bool; TYPES.len()],
+    marks: RefCell<Marks>,
 }
 
 impl<'g> StoreExpansion<'g> {
@@ -48,6 +51,7 @@ impl<'g> StoreExpansion<'g> {
             direction,
             relations,
             own,
+            marks: RefCell::default(),
         }
     }
 
@@ -178,7 +182,7 @@ impl Expansion for StoreExpansion<'_> {
         Ok(Flow::Continue)
     }
 
-    /// Over relations alone: a bit for each entity instead of a set.
+    /// Over relations alone: a mark for each entity instead of a set.
     fn reach(
         &self,
         node: NodeId,
@@ -192,22 +196,42 @@ impl Expansion for StoreExpansion<'_> {
             return None;
         }
         let relations = &self.graph.graph.relations;
-        let mut seen = vec![false; relations.nodes()];
-        seen[start as usize] = true;
+        // A walk inside this one finds none here and makes its own.
+        let mut marks = self.marks.take();
+        marks.start(relations.nodes());
+        // Both ways the start is next to whatever it is next to: only another way back would count.
+        if self.direction == Direction::Both {
+            marks.mark(start);
+        }
+        let flow = self.breadth_first(start, hops, filter, &mut marks, visit);
+        self.marks.replace(marks);
+        Some(flow)
+    }
+}
+
+impl StoreExpansion<'_> {
+    fn breadth_first(
+        &self,
+        start: u32,
+        hops: u32,
+        filter: &EdgeFilter,
+        marks: &mut Marks,
+        visit: &mut dyn FnMut(NodeId) -> Result<Flow>,
+    ) -> Result<Flow> {
+        let relations = &self.graph.graph.relations;
         let mut frontier = vec![start];
         for _ in 0..hops {
             let mut next = Vec::new();
             for entity in frontier {
                 relations.each_neighbor(entity, filter, |other, _| {
-                    if !std::mem::replace(&mut seen[other as usize], true) {
+                    if marks.mark(other) {
                         next.push(other);
                     }
                 });
             }
             for &entity in &next {
-                match visit(NodeKind::Entity(entity).id()) {
-                    Ok(Flow::Continue) => {}
-                    other => return Some(other),
+                if visit(NodeKind::Entity(entity).id())? == Flow::Stop {
+                    return Ok(Flow::Stop);
                 }
             }
             if next.is_empty() {
@@ -215,6 +239,28 @@ impl Expansion for StoreExpansion<'_> {
             }
             frontier = next;
         }
-        Some(Ok(Flow::Continue))
+        Ok(Flow::Continue)
+    }
+}
+
+/// Which entities a walk has met; made once a query and wiped by counting on.
+#[derive(Default)]
+struct Marks {
+    rounds: Vec<u32>,
+    round: u32,
+}
+
+impl Marks {
+    fn start(&mut self, nodes: usize) {
+        if self.rounds.len() != nodes || self.round == u32::MAX {
+            self.rounds = vec![0; nodes];
+            self.round = 0;
+        }
+        self.round += 1;
+    }
+
+    /// Whether it was not met yet.
+    fn mark(&mut self, entity: u32) -> bool {
+        std::mem::replace(&mut self.rounds[entity as usize], self.round) != self.round
     }
 }

@@ -1,22 +1,28 @@
 //! openCypher on the store.
 
+mod asked;
+mod described;
 mod expansion;
 mod names;
 mod procedures;
 mod properties;
 mod question;
+mod rows;
 mod store_graph;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use asked::QueryWriter;
 pub(super) use names::GraphNames;
 use store_graph::StoreGraph;
 
 use super::{Engine, lock};
 use crate::cypher::{Flow, Limits, Parameters, PropertyGraph, Query, Value};
+use crate::extraction::Schema;
+use crate::pipeline::extract::last_version;
 use crate::storage;
-use crate::types::{CypherRequest, CypherRows, GraphAnswer};
+use crate::types::{CypherRequest, CypherRows};
 use crate::{Error, Result};
 
 impl Engine {
@@ -27,6 +33,7 @@ impl Engine {
     /// [`Error::Cypher`]: a query that can not be read, that would write, that names what the graph does not
     /// have, or that reached a limit.
     pub fn cypher(&self, request: &CypherRequest) -> Result<CypherRows> {
+        self.find_communities_for(&request.query)?;
         self.on_graph(|graph, now| {
             let mut parameters = Parameters::new();
             for (name, value) in &request.parameters {
@@ -53,11 +60,29 @@ impl Engine {
         })
     }
 
-    /// What the graph says about a question, by templates: who, what, which, how many, what lies between, in
-    /// English, Portuguese and Chinese. No model is asked. Without a query in the answer the question names
-    /// nothing that the graph knows.
-    pub fn ask_graph(&self, question: &str) -> Result<GraphAnswer> {
-        self.on_graph(|graph, now| question::answer(graph, question, now))
+    /// The same engine, whose queries know types and properties by the names that `schema` gives them in other
+    /// languages, and by those of the last extraction.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Schema) -> Self {
+        self.schema = Some(Arc::new(schema));
+        self.names = Arc::default();
+        self
+    }
+
+    /// Whether a query may read communities, which are found when they are first asked for.
+    pub fn asks_for_communities(query: &str) -> bool {
+        let query = query.to_lowercase();
+        ["communit", "comunidade", "社区"]
+            .iter()
+            .any(|word| query.contains(word))
+    }
+
+    /// Finds communities if a query may read them; where the store cannot be written, the last known ones serve.
+    fn find_communities_for(&self, query: &str) -> Result<()> {
+        if Self::asks_for_communities(query) {
+            self.update_communities()?;
+        }
+        Ok(())
     }
 
     /// Calls `question` with the graph of the asked moment and the time in nanoseconds.
@@ -76,7 +101,11 @@ impl Engine {
             match slot.as_ref() {
                 Some(names) if names.generation == ranked.graph.generation => Arc::clone(names),
                 _ => {
-                    let names = Arc::new(GraphNames::load(connection, namespace, &ranked.graph)?);
+                    let stored = last_version(connection, namespace)?;
+                    let stored = stored.map(|(_, settings)| Arc::new(settings.schema));
+                    let schemas = self.schema.iter().cloned().chain(stored).collect();
+                    let names = GraphNames::load(connection, namespace, &ranked.graph, schemas)?;
+                    let names = Arc::new(names);
                     *slot = Some(Arc::clone(&names));
                     names
                 }
@@ -88,7 +117,15 @@ impl Engine {
         } else {
             storage::hidden_chunks(connection, namespace, at.valid, at.known)?
         };
-        let graph = StoreGraph::new(connection, namespace, &ranked.graph, &names, at, &hidden);
+        let vectors = |question: &str| self.vectors_for(&store, question);
+        let graph = StoreGraph::new(
+            (connection, namespace),
+            &ranked.graph,
+            &names,
+            at,
+            &hidden,
+            &vectors,
+        );
         let now = i128::from(self.clock.now().0) * 1_000_000;
         question(&graph, now).map_err(|mut error| match error.cause.take() {
             Some(cause) => *cause,

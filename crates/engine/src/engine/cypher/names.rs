@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::store_graph::StoreGraph;
 use crate::Result;
+use crate::extraction::Schema;
 use crate::graph::Graph;
 use crate::storage::graph_property;
 use crate::text::fold;
@@ -76,6 +77,9 @@ pub(crate) struct GraphNames {
     pub relation_types: Vec<(RelationTypeId, Arc<str>)>,
     /// Properties that entities and relations were given.
     pub given: Vec<Arc<str>>,
+    /// Names of types in other languages, and of properties.
+    schemas: Vec<Arc<Schema>>,
+    property_labels: FxHashMap<String, Arc<str>>,
     by_exact_type: FxHashMap<Arc<str>, u32>,
     /// Names read one by one so far; past [`FEW_READS`] all are read at once.
     reads: AtomicU32,
@@ -98,6 +102,7 @@ impl GraphNames {
         connection: &rusqlite::Connection,
         namespace: i64,
         graph: &Graph,
+        schemas: Vec<Arc<Schema>>,
     ) -> Result<Self> {
         let mut entity_types: Vec<(Arc<str>, Vec<u32>)> = Vec::new();
         for (name, entity) in graph_property::typed_entities(connection, namespace)? {
@@ -128,6 +133,8 @@ impl GraphNames {
             entity_types,
             relation_types,
             given,
+            property_labels: property_labels(&schemas),
+            schemas,
             by_exact_type,
             reads: AtomicU32::new(0),
             entity_names: OnceLock::new(),
@@ -171,6 +178,9 @@ impl GraphNames {
         if found.is_empty() {
             found = types(&|known| self::plain(known) == plain);
         }
+        if found.is_empty() {
+            found = types(&|known| self.is_same_type(name, known));
+        }
         if found.is_empty() && own.is_none() {
             let same = SAME_TYPES
                 .iter()
@@ -194,19 +204,62 @@ impl GraphNames {
         if let Some(place) = TYPES.iter().position(|known| self::plain(known) == plain) {
             return Ok(place as u32);
         }
-        let same: Vec<u32> = self
-            .relation_types
-            .iter()
-            .zip(0..)
-            .filter(|((_, known), _)| self::plain(known) == plain)
-            .map(|(_, place)| place)
-            .collect();
+        let types = |fits: &dyn Fn(&str) -> bool| -> Vec<u32> {
+            let types = self.relation_types.iter().zip(0..);
+            types
+                .filter(|((_, known), _)| fits(known))
+                .map(|(_, place)| place)
+                .collect()
+        };
+        let mut same = types(&|known| self::plain(known) == plain);
+        if same.is_empty() {
+            same = types(&|known| self.is_same_relation(name, known));
+        }
         if let [place] = same.as_slice() {
             return Ok(place + TYPES.len() as u32);
         }
         let known = TYPES.iter().map(|known| (*known).to_owned());
         let known = known.chain(self.relation_types.iter().map(|(_, name)| name.to_string()));
         Err(near(&plain, known))
+    }
+
+    /// Whether a schema declares both words for one type of entity.
+    pub(super) fn is_same_type(&self, left: &str, right: &str) -> bool {
+        let mut schemas = self.schemas.iter();
+        schemas.any(|schema| {
+            let declared = schema.entity_type(left);
+            declared.is_some() && declared == schema.entity_type(right)
+        })
+    }
+
+    /// Whether a schema declares both words for one relation.
+    pub(super) fn is_same_relation(&self, left: &str, right: &str) -> bool {
+        let mut schemas = self.schemas.iter();
+        schemas.any(|schema| {
+            let name = |written| schema.relation_type(written).map(|(name, _)| name);
+            let declared = name(left);
+            declared.is_some() && declared == name(right)
+        })
+    }
+
+    /// Other words that schemas declare for a relation.
+    pub(super) fn words_of_relation<'n>(&'n self, known: &'n str) -> impl Iterator<Item = &'n str> {
+        self.schemas.iter().flat_map(move |schema| {
+            let declared = schema.relation_type(known).map(|(_, kind)| kind);
+            declared
+                .into_iter()
+                .flat_map(|kind| kind.aliases.iter().chain(kind.labels.values()))
+                .map(String::as_str)
+        })
+    }
+
+    /// The given name of a property that a schema names in another language.
+    pub(super) fn given_property(&self, name: &str) -> Option<&str> {
+        if self.property_labels.is_empty() {
+            return None;
+        }
+        let found = self.property_labels.get(&plain(name))?;
+        Some(found)
     }
 
     /// Name of a relationship type by its number.
@@ -220,13 +273,31 @@ impl GraphNames {
     /// Whether nodes or relationships may have a property of this name; names near it if not.
     pub(super) fn property(&self, name: &str) -> Result<(), Vec<String>> {
         let is_own = own_property(name).is_some();
-        if is_own || self.given.iter().any(|given| **given == *name) {
+        let is_given = self.given.iter().any(|given| **given == *name);
+        if is_own || is_given || self.given_property(name).is_some() {
             return Ok(());
         }
         let known = own_properties().map(str::to_owned);
         let known = known.chain(self.given.iter().map(ToString::to_string));
         Err(near(&plain(name), known))
     }
+}
+
+/// What schemas call properties in other languages, to the names that are stored.
+fn property_labels(schemas: &[Arc<Schema>]) -> FxHashMap<String, Arc<str>> {
+    let mut names = FxHashMap::default();
+    for schema in schemas {
+        let of_entities = schema.entity.values().map(|kind| &kind.property_labels);
+        let of_relations = schema.relation.values().map(|kind| &kind.property_labels);
+        for (property, labels) in of_entities.chain(of_relations).flatten() {
+            for label in labels.values() {
+                names
+                    .entry(plain(label))
+                    .or_insert_with(|| Arc::from(property.as_str()));
+            }
+        }
+    }
+    names
 }
 
 /// Names of the properties that the store has of itself.

@@ -11,9 +11,10 @@ use crate::cypher::{
 use crate::cypher::{Result, Value};
 use crate::graph::pagerank::{Push, WeightedGraph, personalised};
 use crate::graph::{EdgeFilter, Graph, HubRule, PathSearch, Traversal};
-use crate::storage::{full_text, graph_property, known_languages};
+use crate::retrieval::{NONE_STORED, Vectors};
+use crate::storage::{communities_of_level, full_text, graph_property, known_languages};
 use crate::text::query_terms;
-use crate::types::Direction;
+use crate::types::{ChunkId, Direction};
 
 type Run = fn(&StoreGraph<'_>, &[Value]) -> Result<ProcedureRows>;
 
@@ -132,6 +133,22 @@ const ENTRIES: &[Entry] = &[
         run: |graph, arguments| full_text(graph, &arguments[1..]),
     },
     Entry {
+        name: "search.vector",
+        arguments: &["query", "limit"],
+        required: 1,
+        columns: &["node", "score"],
+        about: "passages by likeness to a text, nearest first",
+        run: |graph, arguments| vector(graph, &arguments[0], arguments.get(1)),
+    },
+    Entry {
+        name: "db.index.vector.queryNodes",
+        arguments: &["index", "limit", "query"],
+        required: 3,
+        columns: &["node", "score"],
+        about: "the same under the name that Neo4j has for it; there is one index",
+        run: |graph, arguments| vector(graph, &arguments[2], Some(&arguments[1])),
+    },
+    Entry {
         name: "graph.neighbors",
         arguments: &["node", "hops", "limit"],
         required: 1,
@@ -152,7 +169,7 @@ const ENTRIES: &[Entry] = &[
         arguments: &["level"],
         required: 0,
         columns: &["community", "level", "title", "size"],
-        about: "communities, of one level or of all, coarsest first",
+        about: "communities, of one level (0 is the coarsest) or of all",
         run: communities,
     },
     Entry {
@@ -254,6 +271,33 @@ fn full_text(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRow
         .collect())
 }
 
+fn vector(graph: &StoreGraph<'_>, query: &Value, limit: Option<&Value>) -> Result<ProcedureRows> {
+    let limit = count(limit, ROWS)?;
+    let (index, question) = match (graph.vectors)(text(query)?) {
+        Vectors::Ready { index, question } => (index, question),
+        Vectors::NoneStored => return Err(no_vectors(NONE_STORED.to_owned())),
+        Vectors::Absent(_, reason) => return Err(no_vectors(reason)),
+    };
+    let place = |chunk: i64| {
+        let chunk = graph.graph.chunks.get(ChunkId(chunk));
+        chunk.filter(|&chunk| graph.is_there(chunk))
+    };
+    let hits = index
+        .search(&question, limit, |chunk| place(chunk).is_some())
+        .map_err(|error| no_vectors(error.to_string()))?;
+    Ok(hits
+        .into_iter()
+        .filter_map(|hit| {
+            let node = NodeKind::Chunk(place(hit.owner)?).id();
+            Some(vec![Value::Node(node), Value::Float(hit.score)])
+        })
+        .collect())
+}
+
+fn no_vectors(reason: String) -> CypherError {
+    CypherError::runtime(ErrorKind::ProcedureError, "NoVectors", reason)
+}
+
 fn neighbors(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
     let traversal = Traversal {
         max_hops: count(arguments.get(1), 2)? as u32,
@@ -327,18 +371,30 @@ fn pagerank(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows
 }
 
 fn communities(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
-    let level = arguments.first().filter(|level| !level.is_null());
-    let mut rows = Vec::new();
-    for id in graph_property::community_ids(graph.connection, graph.namespace)? {
+    let level = match arguments.first() {
+        None | Some(Value::Null) => None,
+        level => Some(count(level, 0)?),
+    };
+    let (connection, namespace) = (graph.connection, graph.namespace);
+    // One that is not split stands at several levels.
+    let ids: Vec<i64> = match level {
+        Some(level) => communities_of_level(connection, namespace, level)?
+            .into_iter()
+            .map(|(id, _)| id)
+            .collect(),
+        None => graph_property::community_ids(connection, namespace)?,
+    };
+    let row = |id: i64| {
         let node = NodeKind::Community(id as u32).id();
-        let of_level = graph.property_of_node(node, "level")?;
-        if level.is_none_or(|level| *level == of_level) {
-            let title = graph.property_of_node(node, "title")?;
-            let size = graph.property_of_node(node, "size")?;
-            rows.push(vec![Value::Node(node), of_level, title, size]);
-        }
-    }
-    Ok(rows)
+        let level = match level {
+            Some(level) => Value::Integer(level as i64),
+            None => graph.property_of_node(node, "level")?,
+        };
+        let title = graph.property_of_node(node, "title")?;
+        let size = graph.property_of_node(node, "size")?;
+        Ok(vec![Value::Node(node), level, title, size])
+    };
+    ids.into_iter().map(row).collect()
 }
 
 fn shortest_path(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {

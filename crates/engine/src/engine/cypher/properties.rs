@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::names::own_property;
 use super::store_graph::{LinkKind, NodeKind, StoreGraph};
 use crate::cypher::{NodeId, RelationshipId, Result, Temporal, Value};
+use crate::engine::communities::title_of;
 use crate::storage::{
     self,
     graph_property::{self, Cell},
@@ -64,7 +65,7 @@ impl StoreGraph<'_> {
         {
             return Ok(Value::String(self.names.entity_name(self, entity)?));
         }
-        Ok(find(&self.properties_of_node(node)?, name))
+        Ok(self.find(&self.properties_of_node(node)?, name))
     }
 
     pub(super) fn property_of_relationship(
@@ -72,7 +73,7 @@ impl StoreGraph<'_> {
         relationship: RelationshipId,
         name: &str,
     ) -> Result<Value> {
-        Ok(find(&self.properties_of_relationship(relationship)?, name))
+        Ok(self.find(&self.properties_of_relationship(relationship)?, name))
     }
 
     pub(super) fn properties_of_node(&self, node: NodeId) -> Result<Properties> {
@@ -95,10 +96,12 @@ impl StoreGraph<'_> {
                 let id = i64::from(community);
                 let cells = graph_property::community_cells(self.connection, id)?;
                 let mut properties = named(graph_property::COMMUNITY_CELLS, cells)?;
-                let members = &self.members()?.by_community;
-                let start = members.partition_point(|row| row.0 < community);
-                let end = members.partition_point(|row| row.0 <= community);
-                let size = Value::Integer((end - start) as i64);
+                let members = self.members_of(community)?;
+                if !properties.iter().any(|(name, _)| &**name == "title") {
+                    let title = title_of(self.connection, self.graph, &members)?;
+                    properties.push((Arc::from("title"), Value::string(title)));
+                }
+                let size = Value::Integer(members.len() as i64);
                 properties.push((Arc::from("size"), size));
                 properties
             }
@@ -114,6 +117,15 @@ impl StoreGraph<'_> {
             }
         }
         Ok(properties)
+    }
+
+    /// Entities of a community.
+    fn members_of(&self, community: u32) -> Result<Vec<EntityId>> {
+        let members = &self.members()?.by_community;
+        let start = members.partition_point(|row| row.0 < community);
+        let end = members.partition_point(|row| row.0 <= community);
+        let entities = members[start..end].iter();
+        Ok(entities.map(|row| self.entity_id(row.1)).collect())
     }
 
     fn properties_of_entity(&self, entity: u32) -> Result<Properties> {
@@ -133,6 +145,25 @@ impl StoreGraph<'_> {
         let aliases = aliases.into_iter().map(Value::string).collect();
         properties.push((Arc::from("aliases"), Value::list(aliases)?));
         Ok(properties)
+    }
+
+    /// A property by the name that was asked for, else by the store's or the schema's name for it. A document that is
+    /// asked for its title and an entity for its name mean the same.
+    fn find(&self, properties: &[(Arc<str>, Value)], name: &str) -> Value {
+        let own = own_property(name);
+        let other = match own {
+            Some("title") => Some("name"),
+            Some("name") => Some("title"),
+            _ => self.names.given_property(name),
+        };
+        [Some(name), own, other]
+            .into_iter()
+            .flatten()
+            .find_map(|name| {
+                let found = properties.iter().find(|(known, _)| **known == *name);
+                found.map(|(_, value)| value.clone())
+            })
+            .unwrap_or_default()
     }
 
     pub(super) fn properties_of_relationship(
@@ -155,28 +186,6 @@ impl StoreGraph<'_> {
     }
 }
 
-/// A property by the name that was asked for, else by the store's name for it. A document that is asked for
-/// its title and an entity for its name mean the same.
-fn find(properties: &[(Arc<str>, Value)], name: &str) -> Value {
-    let wanted = own_property(name).unwrap_or(name);
-    let wanted = [
-        name,
-        wanted,
-        if wanted == "title" { "name" } else { "title" },
-    ];
-    let wanted = match own_property(name) {
-        Some("title" | "name") => &wanted[..],
-        _ => &wanted[..2],
-    };
-    wanted
-        .iter()
-        .find_map(|name| {
-            let found = properties.iter().find(|(known, _)| **known == **name);
-            found.map(|(_, value)| value.clone())
-        })
-        .unwrap_or_default()
-}
-
 /// Columns that are not null, by name, and in place of the column `properties` what it holds.
 fn named(names: &[&'static str], cells: Vec<Cell>) -> Result<Properties> {
     let mut properties = Vec::new();
@@ -197,8 +206,14 @@ fn named(names: &[&'static str], cells: Vec<Cell>) -> Result<Properties> {
         };
         properties.push((Arc::from(*name), value));
     }
-    if let Some(serde_json::Value::Object(entries)) = given {
-        for (name, value) in entries {
+    if let Some(serde_json::Value::Object(mut entries)) = given {
+        // What a model said gives way to what was given directly.
+        let extracted = entries.shift_remove("extracted");
+        let extracted = extracted.and_then(|mut said| match said["properties"].take() {
+            serde_json::Value::Object(entries) => Some(entries),
+            _ => None,
+        });
+        for (name, value) in entries.into_iter().chain(extracted.into_iter().flatten()) {
             let value = Value::from_json(&value)?;
             if !value.is_null() && !properties.iter().any(|(known, _)| **known == *name) {
                 properties.push((Arc::from(name), value));

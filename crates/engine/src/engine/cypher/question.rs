@@ -1,17 +1,13 @@
 //! Questions of people as queries, by templates over the names of the graph: who, what, which, how many, what
 //! lies between. No model is asked.
 
-use std::collections::BTreeMap;
-
-use super::super::evidence::evidence_of;
 use super::names::{LABELS, plain, same_type};
-use super::store_graph::{LinkKind, NodeKind, StoreGraph};
-use crate::cypher::{
-    Flow, Limits, Parameters, PropertyGraph, Query, RelationshipId, Result, Value,
-};
+use super::rows;
+use super::store_graph::{NodeKind, StoreGraph};
+use crate::cypher::{Parameters, PropertyGraph, Result, Value};
 use crate::storage;
 use crate::text::{Language, fold, is_stop_word};
-use crate::types::{CypherRows, EvidenceView, GraphAnswer};
+use crate::types::GraphAnswer;
 
 /// Languages of the templates.
 const LANGUAGES: [Language; 3] = [Language::English, Language::Portuguese, Language::Chinese];
@@ -19,8 +15,6 @@ const LANGUAGES: [Language; 3] = [Language::English, Language::Portuguese, Langu
 const LONGEST_NAME: usize = 8;
 /// Most rows of an answer.
 const ROWS: usize = 50;
-/// Most passages shown for one relation, and for the answer.
-const EVIDENCE: (usize, usize) = (2, 20);
 
 const COUNTING: &[&str] = &[
     "how many",
@@ -57,74 +51,43 @@ struct Parts {
     label: Option<String>,
 }
 
-/// The answer of the first template that fits, with the query that was run.
-pub(super) fn answer(graph: &StoreGraph<'_>, question: &str, now: i128) -> Result<GraphAnswer> {
+/// Runs the first template that fits. Nothing is run when the question names nothing that the graph knows.
+pub(super) fn ask(graph: &StoreGraph<'_>, question: &str, now: i128) -> Result<GraphAnswer> {
     let folded = fold(question);
     let parts = parts(graph, &folded)?;
-    let Some((query, names)) = template(&parts, &folded) else {
-        return Ok(GraphAnswer {
-            question: question.to_owned(),
-            ..GraphAnswer::default()
-        });
-    };
-    let parameters: Parameters = names
-        .iter()
-        .map(|(name, entity)| {
-            let id = graph.node_name(NodeKind::Entity(*entity).id())?;
-            Ok(((*name).to_owned(), Value::String(id)))
-        })
-        .collect::<Result<_>>()?;
-    let bound = Query::new(&query, graph, &parameters)?;
-    let (mut rows, mut evidence) = (Vec::new(), Vec::new());
-    bound.run(graph, now, Limits::default(), &mut |values| {
-        for value in &values {
-            cite(graph, value, &mut evidence)?;
-        }
-        let shown = values.iter().map(|value| graph.json(value));
-        rows.push(shown.collect::<Result<_>>()?);
-        Ok(Flow::Continue)
-    })?;
-    Ok(GraphAnswer {
+    let mut answer = GraphAnswer {
         question: question.to_owned(),
-        query: Some(query),
-        parameters: parameters
-            .into_iter()
-            .map(|(name, value)| Ok((name, graph.json(&value)?)))
-            .collect::<Result<BTreeMap<_, _>>>()?,
-        answer: CypherRows {
-            columns: bound.columns().iter().map(ToString::to_string).collect(),
-            rows,
-            ..CypherRows::default()
-        },
-        evidence,
-    })
+        ..GraphAnswer::default()
+    };
+    if let Some((query, names)) = template(&parts, &folded) {
+        let parameters: Parameters = names
+            .iter()
+            .map(|(name, entity)| {
+                let id = graph.node_name(NodeKind::Entity(*entity).id())?;
+                Ok(((*name).to_owned(), Value::String(id)))
+            })
+            .collect::<Result<_>>()?;
+        rows::run(
+            graph,
+            now,
+            &query,
+            &parameters,
+            &parts.entities,
+            &mut answer,
+        )?;
+    }
+    Ok(answer)
 }
 
-/// Passages that state the relationships of a value.
-fn cite(graph: &StoreGraph<'_>, value: &Value, evidence: &mut Vec<EvidenceView>) -> Result<()> {
-    let relationships: Vec<RelationshipId> = match value {
-        Value::Relationship(id) => vec![*id],
-        Value::Path(path) => path.relationships.clone(),
-        Value::List(_) => {
-            for item in value.as_list().unwrap_or_default() {
-                cite(graph, item, evidence)?;
-            }
-            return Ok(());
-        }
-        _ => return Ok(()),
-    };
-    for relationship in relationships {
-        let LinkKind::Relation(position) = LinkKind::of(relationship) else {
-            continue;
-        };
-        let relation = graph.graph.relations.edge(position).relation;
-        for found in evidence_of(graph.connection, relation, EVIDENCE.0)? {
-            if evidence.len() < EVIDENCE.1 && !evidence.contains(&found) {
-                evidence.push(found);
-            }
-        }
-    }
-    Ok(())
+/// The entities that a question names, in its order.
+pub(super) fn named(graph: &StoreGraph<'_>, question: &str) -> Result<Vec<u32>> {
+    Ok(parts(graph, &fold(question))?.entities)
+}
+
+/// Whether a question names labels, relationship types or several entities of the graph.
+pub(super) fn is_structural(graph: &StoreGraph<'_>, question: &str) -> Result<bool> {
+    let parts = parts(graph, &fold(question))?;
+    Ok(parts.label.is_some() || parts.relation.is_some() || parts.entities.len() > 1)
 }
 
 /// A query and the entities that its parameters stand for.
@@ -278,19 +241,21 @@ fn entity(graph: &StoreGraph<'_>, folded: &str) -> Result<Option<u32>> {
 fn relation(graph: &StoreGraph<'_>, words: &[&str]) -> Option<String> {
     let mut best: Option<(usize, usize, String)> = None;
     for (_, name) in &graph.names.relation_types {
-        let plain = plain(name);
-        let own: Vec<&str> = plain.split(' ').filter(|word| word.len() > 3).collect();
-        let met = own
-            .iter()
-            .filter(|own| words.iter().any(|word| alike(own, word)))
-            .count();
-        if met > 0 && met * 2 >= own.len() {
-            let candidate = (met, usize::MAX - own.len(), name.to_string());
-            let is_better = best
-                .as_ref()
-                .is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1));
-            if is_better {
-                best = Some(candidate);
+        for form in std::iter::once(&**name).chain(graph.names.words_of_relation(name)) {
+            let plain = plain(form);
+            let own: Vec<&str> = plain.split(' ').filter(|word| word.len() > 3).collect();
+            let met = own
+                .iter()
+                .filter(|own| words.iter().any(|word| alike(own, word)))
+                .count();
+            if met > 0 && met * 2 >= own.len() {
+                let candidate = (met, usize::MAX - own.len(), name.to_string());
+                let is_better = best
+                    .as_ref()
+                    .is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1));
+                if is_better {
+                    best = Some(candidate);
+                }
             }
         }
     }
@@ -310,9 +275,9 @@ fn label(graph: &StoreGraph<'_>, words: &[&str]) -> Option<String> {
         words.iter().any(|word| {
             let singular = word.trim_end_matches('s');
             let one = [*word, singular];
-            one.iter()
-                .any(|word| *word == plain || same_type(word, &plain))
-                || (word.len() > 4 && alike(&plain, word))
+            one.iter().any(|word| {
+                *word == plain || same_type(word, &plain) || graph.names.is_same_type(word, name)
+            }) || (word.len() > 4 && alike(&plain, word))
         })
     })
 }

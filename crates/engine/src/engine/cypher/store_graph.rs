@@ -17,6 +17,7 @@ use crate::cypher::{
     RelationshipId, Resolved, Result, TypeId, Value,
 };
 use crate::graph::{Graph, Moment, NO_ENTITY};
+use crate::retrieval::Vectors;
 use crate::storage::{self, graph_property};
 use crate::types::{ChunkId, DocumentId, EntityId, RelationTypeId};
 
@@ -110,6 +111,8 @@ pub(super) struct StoreGraph<'a> {
     pub at: Moment,
     /// Chunks that were not there at the asked time.
     pub hidden: &'a storage::Hidden,
+    /// The vectors of passages and of a text.
+    pub vectors: &'a dyn Fn(&str) -> Vectors,
     /// Communities of each entity, by entity; loaded when asked for.
     pub members: std::cell::OnceCell<Members>,
     /// Labels that the query names; a label's number is its place.
@@ -128,12 +131,12 @@ pub(super) struct Members {
 
 impl<'a> StoreGraph<'a> {
     pub(super) fn new(
-        connection: &'a Connection,
-        namespace: i64,
+        (connection, namespace): (&'a Connection, i64),
         graph: &'a Graph,
         names: &'a GraphNames,
         at: Moment,
         hidden: &'a storage::Hidden,
+        vectors: &'a dyn Fn(&str) -> Vectors,
     ) -> Self {
         let own = (0..LABELS.len() as u32).map(|own| Label {
             own: Some(own),
@@ -146,6 +149,7 @@ impl<'a> StoreGraph<'a> {
             names,
             at,
             hidden,
+            vectors,
             members: std::cell::OnceCell::new(),
             labels: RefCell::new(own.collect()),
             procedures: procedures::table(),
