@@ -283,7 +283,7 @@ fn reviews() -> Engine {
     let root = folder.path().join("notes");
     std::fs::create_dir_all(root.join("reviews")).unwrap();
     let write = |path: &str, text: &str| {
-        std::fs::write(folder.path().join("notes").join(path), text).unwrap()
+        std::fs::write(folder.path().join("notes").join(path), text).unwrap();
     };
     for month in 1..=12 {
         let text = format!(

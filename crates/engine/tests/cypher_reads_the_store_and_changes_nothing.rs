@@ -1,6 +1,7 @@
 //! Queries in openCypher on a store: what they find, in which names and at which time, and that nothing in a
 //! query, a parameter or a name can change what is stored.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -135,7 +136,7 @@ fn communities_are_nodes_of_their_entities() {
     let mut facts = String::new();
     for group in ["Rio", "Mar"] {
         for (one, other) in [(1, 2), (2, 3), (1, 3), (3, 4), (1, 4)] {
-            facts += &format!("{group} {one}\tliga\t{group} {other}\tLugar\tLugar\n");
+            let _ = writeln!(facts, "{group} {one}\tliga\t{group} {other}\tLugar\tLugar");
         }
     }
     let (_folder, engine) = engine(&facts);
@@ -313,7 +314,7 @@ fn strange_types_can_be_asked_for() {
     ];
     let mut facts = String::from("Ana\t\tBia\tPessoa\tPessoa\n");
     for (place, name) in types.iter().enumerate() {
-        facts += &format!("Ana\t{name}\tn{place}\tPessoa\t{name}\n");
+        let _ = writeln!(facts, "Ana\t{name}\tn{place}\tPessoa\t{name}");
     }
     let (_folder, engine) = engine(&facts);
     let before = engine.digest().unwrap();

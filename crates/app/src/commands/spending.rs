@@ -7,7 +7,6 @@ use crate::config::Settings;
 use crate::exit::{Exit, Refusal};
 
 /// How much may be spent at most.
-#[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "spending")]
 #[command(next_help_heading = "Spending")]
