@@ -99,7 +99,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("edges")
     arguments.add_argument("--malha", default="target/release/malha")
-    arguments.add_argument("--starts", type=int, default=20)
+    arguments.add_argument("--starts", type=int, default=100)
     arguments.add_argument("--folder")
     arguments.add_argument("--load-only", action="store_true")
     options = arguments.parse_args()

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::add;
@@ -50,6 +52,8 @@ impl<'p> Groups<'p> {
     pub(super) fn add(&mut self, executor: &Executor<'_>, row: &mut Row) -> Result<()> {
         let place = if self.keys.is_empty() {
             0
+        } else if self.is_of_last(row) {
+            self.last
         } else {
             self.values.clear();
             for (key, _) in self.keys {
@@ -64,15 +68,19 @@ impl<'p> Groups<'p> {
         Ok(())
     }
 
+    /// Whether a row is of the group of the row before, as far as that can be seen without computing anything.
+    fn is_of_last(&self, row: &Row) -> bool {
+        self.opened.get(self.last).is_some_and(|(values, _)| {
+            let mut pairs = self.keys.iter().zip(values);
+            pairs.all(|((key, _), value)| match key {
+                Expression::Slot(slot) => is_same(&row[*slot], value),
+                _ => false,
+            })
+        })
+    }
+
     /// The group of the values at hand.
     fn place(&mut self, executor: &Executor<'_>) -> Result<usize> {
-        let is_of_last = self.opened.get(self.last).is_some_and(|(keys, _)| {
-            let mut pairs = keys.iter().zip(&self.values);
-            pairs.all(|(a, b)| is_same_text(a, b) || order(a, b).is_eq())
-        });
-        if is_of_last {
-            return Ok(self.last);
-        }
         let group = Group(std::mem::take(&mut self.values));
         self.last = if let Some(place) = self.places.get(&group) {
             *place
@@ -108,9 +116,14 @@ impl<'p> Groups<'p> {
     }
 }
 
-/// One text in memory, as a row hands it on to the next.
-fn is_same_text(left: &Value, right: &Value) -> bool {
-    matches!((left, right), (Value::String(a), Value::String(b)) if std::sync::Arc::ptr_eq(a, b))
+/// Whether two values are one without a doubt: what a row hands on to the next.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::String(a), Value::String(b)) => Arc::ptr_eq(a, b),
+        (Value::Node(a), Value::Node(b)) => a == b,
+        (Value::Integer(a), Value::Integer(b)) => a == b,
+        _ => false,
+    }
 }
 
 /// One aggregate of one group.
@@ -144,11 +157,15 @@ impl Accumulator {
         if let Some(part) = aggregate.arguments.get(1) {
             self.part = percentile(&executor.value(part, row)?)?;
         }
-        let value = match argument {
-            // Counting nodes is frequent enough to spare the copy.
-            Expression::Slot(slot) => row[*slot].clone(),
-            argument => executor.value(argument, row)?,
-        };
+        // Counting nodes is frequent enough to spare the copy.
+        if let (AggregateKind::Count, Expression::Slot(slot)) = (self.kind, argument) {
+            let value = &row[*slot];
+            let counts = !value.is_null()
+                && (!aggregate.is_distinct || self.seen.insert_value(value, &executor.budget)?);
+            self.count += u64::from(counts);
+            return Ok(());
+        }
+        let value = executor.value(argument, row)?;
         if value.is_null() {
             return Ok(());
         }
@@ -202,7 +219,7 @@ impl Accumulator {
             AggregateKind::Average => match &self.value {
                 Value::Duration(sum) => {
                     let mean = scaled(sum, 1.0 / self.count as f64)?;
-                    Value::Duration(std::sync::Arc::new(mean))
+                    Value::Duration(Arc::new(mean))
                 }
                 sum => sum
                     .as_number()

@@ -8,8 +8,60 @@ use crate::cypher::value::{Group, Value};
 /// Rows or values that came before. Nodes alone, the most frequent case, are kept as numbers.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    nodes: FxHashSet<u64>,
+    nodes: Nodes,
     groups: FxHashSet<Group>,
+}
+
+/// So many nodes are a set; past it the small numbers among them become bits.
+const FEW: usize = 512;
+/// Numbers below this can be bits: half a megabyte at most.
+const MOST_BITS: u64 = 1 << 22;
+
+#[derive(Debug, Default)]
+struct Nodes {
+    set: FxHashSet<u64>,
+    /// Of the numbers that fit.
+    bits: Vec<u64>,
+}
+
+impl Nodes {
+    /// Adds a node; whether it is new.
+    fn insert(&mut self, id: u64, budget: &Budget) -> Result<bool> {
+        if let Some(bits) = self.bits.get_mut((id / 64) as usize) {
+            let bit = 1 << (id % 64);
+            let is_new = *bits & bit == 0;
+            *bits |= bit;
+            return Ok(is_new);
+        }
+        let is_new = self.set.insert(id);
+        if is_new {
+            budget.hold(16)?;
+            if self.bits.is_empty() && self.set.len() == FEW {
+                self.spread(budget)?;
+            }
+        }
+        Ok(is_new)
+    }
+
+    fn spread(&mut self, budget: &Budget) -> Result<()> {
+        let small = self.set.iter().filter(|id| **id < MOST_BITS);
+        let Some(most) = small.max() else {
+            return Ok(());
+        };
+        let words = (most + 1).next_power_of_two().div_ceil(64);
+        budget.hold(words * 8)?;
+        self.bits = vec![0; words as usize];
+        let bits = &mut self.bits;
+        self.set
+            .retain(|id| match bits.get_mut((*id / 64) as usize) {
+                Some(bits) => {
+                    *bits |= 1 << (*id % 64);
+                    false
+                }
+                None => true,
+            });
+        Ok(())
+    }
 }
 
 impl Seen {
@@ -32,11 +84,7 @@ impl Seen {
     /// Adds a value; whether it is new.
     pub(super) fn insert_value(&mut self, value: &Value, budget: &Budget) -> Result<bool> {
         if let Value::Node(id) = value {
-            let is_new = self.nodes.insert(id.0);
-            if is_new {
-                budget.hold(16)?;
-            }
-            return Ok(is_new);
+            return self.nodes.insert(id.0, budget);
         }
         self.insert_group(vec![value.clone()], budget)
     }
@@ -48,5 +96,27 @@ impl Seen {
             budget.hold(bytes + 40)?;
         }
         Ok(is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::Limits;
+    use super::*;
+
+    #[test]
+    fn nodes_are_new_once_also_past_a_few() {
+        let budget = Budget::new(Limits::default());
+        let mut nodes = Nodes::default();
+        let large = 3 << 60;
+        // Every third number, then all of them, small and large.
+        for id in (0..3_000).step_by(3) {
+            assert!(nodes.insert(id, &budget).unwrap(), "{id}");
+        }
+        for id in (0..6_000).chain(large..large + 1_000) {
+            let is_new = id % 3 != 0 || (3_000..6_000).contains(&id) || id >= large;
+            assert_eq!(nodes.insert(id, &budget).unwrap(), is_new, "{id}");
+            assert!(!nodes.insert(id, &budget).unwrap(), "{id}");
+        }
     }
 }
