@@ -226,6 +226,28 @@ fn loops_to_oneself_are_rejected_and_counted() {
 }
 
 #[test]
+fn exact_names_stay_apart_and_the_same_file_is_read_anew_for_them() {
+    let text =
+        "Rocky\tTAGGED\tboxing\nMotel\tTAGGED\trocky\n+1\tTAGGED\tparty\n1\tTAGGED\tnumbers\n";
+    let names =
+        "SELECT count(*) FROM entity WHERE kind = 'concept' AND retracted_at IS NULL AND key IN
+         ('Rocky', 'rocky', '+1', '1')";
+    let files = Files::new();
+    let folded = files.load("f.tsv", text);
+    assert_eq!((folded.facts, folded.entities_added), (4, 6));
+    assert_eq!(files.rows(names), ["2"]);
+    let options = TripleOptions {
+        exact_names: true,
+        ..TripleOptions::default()
+    };
+    let exact = files.load_with("f.tsv", text, &options);
+    assert!(!exact.unchanged);
+    assert_eq!(exact.facts, 4);
+    assert_eq!(files.rows(names), ["4"]);
+    assert!(files.load_with("f.tsv", text, &options).unchanged);
+}
+
+#[test]
 fn relation_types_keep_their_spelling() {
     let long = "x".repeat(200);
     let names = [

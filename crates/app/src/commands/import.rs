@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Triples: relation that a subject has to one thing at a time; repeatable
     #[arg(long, value_name = "RELATION")]
     exclusive: Vec<String>,
+    /// Triples: names are one entity only when they are written alike (otherwise `Rocky` and `rocky` are)
+    #[arg(long)]
+    exact_names: bool,
     /// Name in the store; another file or folder of this name replaces its facts
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -131,6 +134,7 @@ fn import_triples(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         &name,
         &TripleOptions {
             exclusive: args.exclusive.clone(),
+            exact_names: args.exact_names,
             ..TripleOptions::default()
         },
     )?;

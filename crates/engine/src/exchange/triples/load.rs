@@ -44,7 +44,11 @@ pub fn import_triples(
         source,
     };
     let mut file = File::open(path).map_err(io_error)?;
-    let content_hash = hash(&mut file).map_err(io_error)?;
+    let mut content_hash = hash(&mut file).map_err(io_error)?;
+    if options.exact_names {
+        // The same lines make another graph.
+        content_hash.push(1);
+    }
     let connection = transaction.connection();
     let id = transaction.namespace(namespace)?;
     if storage::loaded_facts(connection, id, uri)?.as_deref() == Some(content_hash.as_slice()) {
@@ -53,7 +57,7 @@ pub fn import_triples(
             ..TripleReport::default()
         });
     }
-    for mark in [uri, &storage::hex(&content_hash)] {
+    for mark in [uri, &storage::hex(&content_hash[..32])] {
         if storage::is_buried(connection, id.0, Buried::Document, &[mark])? {
             return Err(Error::Usage(format!(
                 "{uri:?} was forgotten; `malha forget --allow {uri:?}` lets it come back"
@@ -73,6 +77,7 @@ pub fn import_triples(
         title,
         content_hash: &content_hash,
         allow_self_loops: options.allow_self_loops,
+        exact_names: options.exact_names,
         exclusive: options
             .exclusive
             .iter()
@@ -100,6 +105,7 @@ struct Loader<'a> {
     title: &'a str,
     content_hash: &'a [u8],
     allow_self_loops: bool,
+    exact_names: bool,
     /// Keys of the relation types that are exclusive.
     exclusive: BTreeSet<String>,
     /// Subjects and relations whose facts may end one another anew.
@@ -205,7 +211,7 @@ impl Loader<'_> {
                 format!("the date {date:?} was not understood; the fact has no such bound"),
             );
         }
-        if !self.allow_self_loops && name_key(&checked.subject) == name_key(&checked.object) {
+        if !self.allow_self_loops && self.key(&checked.subject) == self.key(&checked.object) {
             self.report.self_loops += 1;
             return Ok(Ok(()));
         }
@@ -307,8 +313,17 @@ impl Loader<'_> {
         Ok((id, uri))
     }
 
+    /// Equal keys are one entity.
+    fn key(&self, name: &str) -> String {
+        if self.exact_names {
+            name.to_owned()
+        } else {
+            name_key(name)
+        }
+    }
+
     fn entity(&mut self, name: &str, kind: Option<&str>, evidence: &str) -> Result<EntityId> {
-        let key = name_key(name);
+        let key = self.key(name);
         if !self.entities.contains_key(&key) {
             let (id, new) = storage::ensure_entity(
                 self.connection,

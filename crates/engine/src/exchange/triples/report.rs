@@ -11,6 +11,8 @@ pub struct TripleOptions {
     /// Relations that a subject has to one thing at a time, compared without case: such a fact ends where the
     /// next one begins. A line may say so of itself.
     pub exclusive: Vec<String>,
+    /// Names are one entity only when they are written alike. Otherwise case, accents and signs do not count.
+    pub exact_names: bool,
 }
 
 /// What became of the lines of a file.
