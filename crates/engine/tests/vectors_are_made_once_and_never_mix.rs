@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use malha_engine::language_model::{
     Embedder, EmbeddingSpace, ModelError, ModelErrorKind, Reranker, TextRole,
 };
-use malha_engine::types::{Lane, LaneStatus, Mode, SearchRequest, SearchResponse};
+use malha_engine::types::{CypherRequest, Lane, LaneStatus, Mode, SearchRequest, SearchResponse};
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
 
 /// Counts each word's letters into a vector; words of one meaning share a spelling here.
@@ -424,4 +424,33 @@ fn a_name_is_one_whatever_the_vectors_say() {
     let hits = search(&engine, Mode::Graph, "DGIA");
     assert_eq!(hits.entry_entities.len(), 1);
     assert_eq!(hits.results.len(), 4);
+}
+
+#[test]
+fn a_query_calls_for_the_nearest_passages() {
+    let engine = with(memory(), &Stub::new("stub", 256, Trouble::None));
+    let texts = [
+        "the lighthouse keeper",
+        "a bakery of bread",
+        "the harbour master",
+    ];
+    engine.index_documents("", &documents(&texts), &()).unwrap();
+    engine.embed(&()).unwrap();
+    for call in [
+        "search.vector('o farol keeper', 2)",
+        "db.index.vector.queryNodes('passages', 2, 'o farol keeper')",
+    ] {
+        let query = format!(
+            "CALL {call} YIELD node, score MATCH (node)-[:PART_OF]->(d:Document) RETURN d.uri, score"
+        );
+        let answer = engine.cypher(&CypherRequest::new(query)).unwrap();
+        let found: Vec<(&str, f64)> = answer
+            .rows
+            .iter()
+            .map(|row| (row[0].as_str().unwrap(), row[1].as_f64().unwrap()))
+            .collect();
+        assert_eq!(found.len(), 2, "{call}: {found:?}");
+        assert_eq!(found[0].0, "0.md", "{call}: no word is shared but one");
+        assert!(found[0].1 > found[1].1, "{call}: {found:?}");
+    }
 }
