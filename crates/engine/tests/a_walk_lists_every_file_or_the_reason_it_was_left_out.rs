@@ -27,6 +27,28 @@ fn reasons(found: &Walk) -> BTreeMap<&str, &str> {
 }
 
 #[test]
+fn a_bad_rule_is_told_without_the_folder_it_stands_in() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "note.md", "text");
+    write(root.path(), ".malhaignore", "draft.md\na{\n");
+    write(root.path(), "draft.md", "text");
+    let found = walk_default(root.path());
+    assert_eq!(uris(&found), ["note.md"]);
+    let folder = root.path().display().to_string();
+    let told: Vec<&str> = found
+        .skipped
+        .iter()
+        .map(|row| row.reason.as_str())
+        .filter(|reason| reason.contains("left out"))
+        .collect();
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains("line 2") && !told[0].contains(&folder),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn notes_and_attachments_are_listed_in_order() {
     let root = tempfile::tempdir().unwrap();
     for path in [

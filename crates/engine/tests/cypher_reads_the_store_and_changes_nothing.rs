@@ -404,7 +404,22 @@ fn limits_end_a_query_with_their_name() {
     let endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*)";
     let mut request = CypherRequest::new(endless);
     request.timeout = Duration::from_millis(50);
+    let started = Instant::now();
     assert_eq!(detail(&request), "TimeLimit");
+    let large = "UNWIND range(1, 100000) AS x WITH x, range(1, 200000) AS l RETURN count(l)";
+    let mut request = CypherRequest::new(large);
+    request.timeout = Duration::from_millis(50);
+    assert_eq!(detail(&request), "TimeLimit");
+    // Far from the minutes that they would take without a limit.
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let top = "UNWIND range(1, 1500000) AS i RETURN i ORDER BY i DESC LIMIT 2";
+    let mut request = CypherRequest::new(top);
+    request.timeout = Duration::from_mins(2);
+    assert_eq!(
+        engine.cypher(&request).unwrap().rows.len(),
+        2,
+        "only the first few are held"
+    );
     for (query, expected) in [
         ("RETURN range(1, 100000000000)", "ValueTooLarge"),
         (
@@ -428,6 +443,28 @@ fn limits_end_a_query_with_their_name() {
         request.max_rows = u64::MAX;
         request.timeout = Duration::from_mins(2);
         assert_eq!(detail(&request), expected, "{query}");
+    }
+    let text =
+        "WITH reduce(s = 'a', x IN range(1, 24) | s + s) AS s UNWIND range(1, 1000) AS i RETURN s";
+    assert_eq!(
+        detail(&CypherRequest::new(text)),
+        "MemoryLimit",
+        "rows are held too"
+    );
+    for (start, link, end) in [
+        ("WITH [1] AS l RETURN l", "[0]", ""),
+        ("WITH {a: 1} AS m RETURN m", "{.a}", ""),
+        ("", "UNWIND [1] AS a ", "RETURN a"),
+        ("", "MATCH (a) ", "RETURN a"),
+        ("MATCH (n:A", "|B", ") RETURN n"),
+        ("MATCH ()-[:a", "|b", "]->(n) RETURN n"),
+        ("WITH 'a' AS l RETURN l", "[..1]", ""),
+    ] {
+        let chain = format!("{start}{}{end}", link.repeat(2_000));
+        match engine.cypher(&CypherRequest::new(chain)) {
+            Err(Error::Cypher(error)) => assert_eq!(error.detail, "QueryTooDeep", "{link}"),
+            other => panic!("{link}: {other:?}"),
+        }
     }
     let deep = format!("RETURN {}1{}", "(".repeat(5_000), ")".repeat(5_000));
     assert_eq!(refusal(&engine, &deep).detail, "QueryTooDeep");

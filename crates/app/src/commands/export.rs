@@ -62,6 +62,10 @@ impl clap::ValueEnum for Format {
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let format = args.format.0;
+    if !settings.times.is_present() {
+        let message = "an export holds what is there now, or everything with --history; it knows no --as-of and --known-at";
+        return Err(Refusal::new(Exit::Usage, message).into());
+    }
     let engine = settings.open_read_only()?;
     interrupt::stop_at_safe_points();
     // It asks for Ctrl-C; how far an export is cannot be told.

@@ -77,6 +77,8 @@ pub(crate) fn serve_http(
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        // Queries nest: as much as the main thread of a program has, and more.
+        .thread_stack_size(16 << 20)
         .enable_all()
         .build()?)
 }

@@ -52,6 +52,7 @@ pub(super) fn parse(source: &str) -> Result<Query> {
     }
     let lexed = open_cypher::lex(source);
     check_depth(source, &lexed.tokens)?;
+    check_chains(source, &lexed.tokens)?;
     let mut parsed = match open_cypher::parse(source) {
         Ok(parsed) => parsed,
         Err(errors) => return Err(refusal(source, &lexed.tokens, errors.diagnostics())),
@@ -72,6 +73,57 @@ pub(super) fn parse(source: &str) -> Result<Query> {
         },
         _ => Err(CypherError::syntax("UnexpectedSyntax", "there is no query")),
     }
+}
+
+/// Clauses of a query, subscripts and maps that follow a value, and alternatives of a type, as many as a query may
+/// have of each: the tree hangs each on the one before it.
+const MOST_IN_A_CHAIN: usize = 200;
+
+/// Refuses long chains, which the tree nests as brackets would.
+fn check_chains(source: &str, tokens: &[Token]) -> Result<()> {
+    let (mut clauses, mut subscripts, mut alternatives) = (0, 0, 0);
+    let mut follows_a_value = false;
+    for token in tokens {
+        if matches!(
+            token.kind,
+            TokenKind::Whitespace | TokenKind::LineComment | TokenKind::BlockComment
+        ) {
+            continue;
+        }
+        let text = token.text(source).unwrap_or_default();
+        let count = match text {
+            "[" | "{" if follows_a_value => &mut subscripts,
+            "|" => &mut alternatives,
+            _ if is_clause(text) => &mut clauses,
+            _ => {
+                follows_a_value = ends_a_value(text);
+                continue;
+            }
+        };
+        *count += 1;
+        if *count > MOST_IN_A_CHAIN {
+            return Err(CypherError::syntax(
+                "QueryTooDeep",
+                format!(
+                    "more than {MOST_IN_A_CHAIN} clauses, subscripts or alternatives in one query"
+                ),
+            )
+            .at((token.span.start, token.span.end)));
+        }
+        follows_a_value = false;
+    }
+    Ok(())
+}
+
+fn ends_a_value(text: &str) -> bool {
+    text.ends_with(|last: char| last.is_alphanumeric() || "_])}`'\"".contains(last))
+}
+
+fn is_clause(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "MATCH", "WITH", "RETURN", "UNWIND", "CALL", "UNION", "ORDER",
+    ];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// The tree is walked by recursion, so its depth is bounded before it is built: brackets inside each other,

@@ -106,13 +106,29 @@ impl<'a> IgnoreRules<'a> {
     }
 }
 
+/// What is wrong with a rule, and in which line. The folder's place on this machine is nobody's business: what is
+/// listed is part of the digest.
+fn without_path(error: &ignore::Error) -> String {
+    match error {
+        ignore::Error::WithPath { err, .. } => without_path(err),
+        ignore::Error::WithLineNumber { line, err } => {
+            format!("line {line}: {}", without_path(err))
+        }
+        ignore::Error::Partial(errors) => {
+            let errors: Vec<String> = errors.iter().map(without_path).collect();
+            errors.join("; ")
+        }
+        other => other.to_string(),
+    }
+}
+
 /// Bad lines are listed; the good ones apply.
 fn compile(folder: &Path, file: &Path, problems: &mut Vec<Skipped>) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     let mut report = |error: ignore::Error| {
         problems.push(Skipped {
             uri: file.display().to_string(),
-            reason: format!("a rule of this file was left out: {error}"),
+            reason: format!("a rule of this file was left out: {}", without_path(&error)),
         });
     };
     if let Some(error) = builder.add(file) {

@@ -2,6 +2,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::cypher::error::{CypherError, ErrorKind, Result};
+use crate::cypher::value::Value;
 
 /// What a query may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,9 @@ pub(super) struct Budget {
 }
 
 /// The clock is read once in so many steps.
-const STEPS_BETWEEN_LOOKS: u32 = 512;
+const STEPS_BETWEEN_LOOKS: u32 = 64;
+/// Bytes that cost as much time as a step.
+const BYTES_OF_A_STEP: u64 = 4_096;
 
 impl Budget {
     pub(super) fn new(limits: Limits) -> Self {
@@ -50,9 +53,27 @@ impl Budget {
 
     /// Counts one step.
     pub(super) fn tick(&self) -> Result<()> {
-        let ticks = self.ticks.get().wrapping_add(1);
-        self.ticks.set(ticks);
-        if ticks.is_multiple_of(STEPS_BETWEEN_LOOKS) && self.started.elapsed() > self.limits.time {
+        self.spend(1)
+    }
+
+    /// Counts the work of making a value: one step, and more for a large one.
+    pub(super) fn weigh(&self, value: &Value) -> Result<()> {
+        self.spend(1 + steps_for(value.bytes()))
+    }
+
+    /// Looks at the clock at once.
+    pub(super) fn look(&self) -> Result<()> {
+        self.spend(STEPS_BETWEEN_LOOKS)
+    }
+
+    fn spend(&self, steps: u32) -> Result<()> {
+        let ticks = self.ticks.get().saturating_add(steps);
+        if ticks < STEPS_BETWEEN_LOOKS {
+            self.ticks.set(ticks);
+            return Ok(());
+        }
+        self.ticks.set(0);
+        if self.started.elapsed() > self.limits.time {
             return Err(exceeded(
                 "TimeLimit",
                 format!(
@@ -78,7 +99,12 @@ impl Budget {
                 ),
             ));
         }
-        Ok(())
+        self.spend(steps_for(bytes))
+    }
+
+    /// Gives back memory that is held no more.
+    pub(super) fn release(&self, bytes: u64) {
+        self.bytes.set(self.bytes.get().saturating_sub(bytes));
     }
 
     /// The error for one row more than may be returned.
@@ -102,6 +128,10 @@ impl Budget {
             ),
         )
     }
+}
+
+fn steps_for(bytes: u64) -> u32 {
+    u32::try_from(bytes / BYTES_OF_A_STEP).unwrap_or(STEPS_BETWEEN_LOOKS)
 }
 
 fn exceeded(detail: &'static str, message: String) -> CypherError {

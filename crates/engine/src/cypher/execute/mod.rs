@@ -71,7 +71,11 @@ pub(super) fn execute(
         if rows > limits.rows {
             return Err(executor.budget.too_many_rows());
         }
-        sink(outputs.iter().map(|slot| row[*slot].clone()).collect())
+        let values: Vec<Value> = outputs.iter().map(|slot| row[*slot].clone()).collect();
+        // Whoever asks keeps the rows.
+        let bytes = values.iter().map(Value::bytes).sum();
+        executor.budget.hold(bytes)?;
+        sink(values)
     })?;
     Ok(())
 }

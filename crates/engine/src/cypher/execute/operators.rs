@@ -60,6 +60,7 @@ impl Executor<'_> {
                     keys,
                     rows: Vec::new(),
                     most,
+                    held: 0,
                 };
                 self.operators(before, row, &mut |row| {
                     sorted.add(self, live, row)?;
@@ -139,11 +140,11 @@ impl Executor<'_> {
         row: &mut Row,
         sink: Sink<'_>,
     ) -> Result<Flow> {
+        self.budget.tick()?;
         let Some((operator, rest)) = operators.split_first() else {
             return sink(row);
         };
         let (state, states) = states.split_first_mut().expect("one for each operator");
-        self.budget.tick()?;
         match operator {
             Operator::Match {
                 matching,
@@ -165,6 +166,7 @@ impl Executor<'_> {
             Operator::Unwind { list, slot } => match self.value(list, row)? {
                 Value::Null => Ok(Flow::Continue),
                 list @ Value::List(_) => {
+                    self.budget.weigh(&list)?;
                     for item in list.as_list().unwrap_or_default() {
                         row[*slot] = item.clone();
                         if self.stream(rest, states, row, sink)? == Flow::Stop {
@@ -187,7 +189,9 @@ impl Executor<'_> {
             }
             Operator::Project(items) => {
                 for (expression, slot) in items {
-                    row[*slot] = self.value(expression, row)?;
+                    let value = self.value(expression, row)?;
+                    self.budget.weigh(&value)?;
+                    row[*slot] = value;
                 }
                 self.stream(rest, states, row, sink)
             }
@@ -226,6 +230,7 @@ impl Executor<'_> {
                     .iter()
                     .map(|argument| self.value(argument, row))
                     .collect::<Result<Vec<_>>>()?;
+                self.budget.look()?;
                 for values in self.graph.call(*procedure, &arguments)? {
                     for (column, slot) in columns {
                         row[*slot] = values.get(*column).cloned().unwrap_or_default();
@@ -253,6 +258,8 @@ struct Sorted<'p> {
     keys: &'p [SortKey],
     rows: Vec<(Vec<Value>, Vec<Value>)>,
     most: Option<u64>,
+    /// Bytes of the rows that are held.
+    held: u64,
 }
 
 impl Sorted<'_> {
@@ -263,17 +270,22 @@ impl Sorted<'_> {
             .map(|key| executor.value(&key.expression, row))
             .collect::<Result<Vec<_>>>()?;
         let values: Vec<Value> = live.iter().map(|slot| row[*slot].clone()).collect();
-        let bytes = keys.iter().chain(&values).map(Value::bytes).sum::<u64>() + 48;
+        let bytes = bytes_of(&keys, &values);
         self.rows.push((keys, values));
-        match self.most {
-            Some(most)
-                if (self.rows.len() as u64) > most.saturating_mul(2).saturating_add(1_000) =>
-            {
-                self.sort();
-                self.rows.truncate(most as usize);
-            }
-            Some(most) if (self.rows.len() as u64) > most.saturating_add(1_000) => {}
-            _ => executor.budget.hold(bytes)?,
+        self.held += bytes;
+        executor.budget.hold(bytes)?;
+        if let Some(most) = self.most
+            && (self.rows.len() as u64) > most.saturating_mul(2).saturating_add(1_000)
+        {
+            self.sort();
+            self.rows.truncate(most as usize);
+            let kept = self
+                .rows
+                .iter()
+                .map(|(keys, values)| bytes_of(keys, values))
+                .sum();
+            executor.budget.release(self.held - kept);
+            self.held = kept;
         }
         Ok(())
     }
@@ -295,6 +307,10 @@ impl Sorted<'_> {
         self.sort();
         self.rows
     }
+}
+
+fn bytes_of(keys: &[Value], values: &[Value]) -> u64 {
+    keys.iter().chain(values).map(Value::bytes).sum::<u64>() + 48
 }
 
 fn compare(key: &SortKey, left: &Value, right: &Value) -> Ordering {
