@@ -422,3 +422,51 @@ fn each_convention_reaches_the_store() {
         "in Obsidian the target stands before the bar"
     );
 }
+
+/// The store lies in the vault: both may be moved, and a copy of both is a vault of its own.
+#[test]
+fn a_vault_moves_with_the_store_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |vault: &str| {
+        let store = folder.path().join(vault).join(".malha/malha.db");
+        Engine::create(&store, EngineConfig::default()).unwrap()
+    };
+    let index = |vault: &str, engine: &Engine| {
+        let source = SourceSpec {
+            root: folder.path().join(vault),
+            convention: None,
+        };
+        engine.index(&[source], &()).unwrap()
+    };
+    fs::create_dir_all(folder.path().join("one/.malha")).unwrap();
+    for name in ["Ana.md", "Bia.md"] {
+        fs::write(
+            folder.path().join("one").join(name),
+            "See [[Ana]] and [[Bia]].",
+        )
+        .unwrap();
+    }
+    assert_eq!(index("one", &open("one")).added, 2);
+    fs::rename(folder.path().join("one"), folder.path().join("two")).unwrap();
+    fs::write(folder.path().join("two/New.md"), "[[Ana]]").unwrap();
+    let engine = open("two");
+    let report = engine.index(&[], &()).unwrap();
+    assert_eq!(
+        (report.added, report.removed, report.failed.len()),
+        (1, 0, 0)
+    );
+    let report = index("two", &engine);
+    assert_eq!((report.added, report.removed), (0, 0), "no second source");
+    assert_eq!(engine.stats().unwrap().documents, 3);
+    // A store without its vault does not take the folder around it for the vault.
+    drop(engine);
+    fs::create_dir_all(folder.path().join("three")).unwrap();
+    fs::rename(
+        folder.path().join("two/.malha"),
+        folder.path().join("three/.malha"),
+    )
+    .unwrap();
+    let engine = open("three");
+    engine.index(&[], &()).unwrap();
+    assert_eq!(engine.stats().unwrap().documents, 3);
+}

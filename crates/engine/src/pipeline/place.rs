@@ -1,6 +1,6 @@
 //! Which source a path belongs to.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::Connection;
 
@@ -9,9 +9,6 @@ use super::scan::IN_MEMORY;
 use crate::storage::{self, SourceRow};
 use crate::types::{LinkConvention, SourceSpec};
 use crate::{Error, Result};
-
-/// Folder that holds a store; the folder around it is what uris are relative to.
-const STORE_FOLDER: &str = ".malha";
 
 /// Part of a source that a run looks at: everything, or what lies under a path.
 pub(super) struct Part {
@@ -80,14 +77,7 @@ pub(super) fn place_spec(
 /// The path from the folder that holds the store's folder, when the root lies there; else the root's name,
 /// with a number when that is taken.
 fn new_label(job: &Job<'_>, root: &Path, known: &[SourceRow]) -> String {
-    let base: Option<PathBuf> = job
-        .store
-        .path()
-        .and_then(|path| path.canonicalize().ok())
-        .and_then(|path| {
-            let folder = path.parent()?;
-            (folder.file_name()? == STORE_FOLDER).then(|| folder.parent().map(Path::to_owned))?
-        });
+    let base = job.store.path().and_then(storage::folder_of_store);
     if let Some(inside) = base
         .as_deref()
         .and_then(|base| root.strip_prefix(base).ok())

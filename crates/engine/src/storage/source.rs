@@ -1,5 +1,7 @@
 //! Sources, the files seen in them, and what was odd about those.
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
@@ -53,7 +55,38 @@ impl FileStatus {
     }
 }
 
-/// Every source of a namespace, by label.
+/// Folder that holds a store; the folder around it is what uris are relative to.
+pub(crate) const STORE_FOLDER: &str = ".malha";
+/// Files that are looked for to see whether a vault moved along with its store.
+const LOOKED_FOR: i64 = 50;
+
+/// The folder around the store's own folder, where the store lies in one.
+pub(crate) fn folder_of_store(store: &Path) -> Option<PathBuf> {
+    let store = store.canonicalize().ok()?;
+    let folder = store.parent()?;
+    (folder.file_name()? == STORE_FOLDER).then(|| folder.parent().map(Path::to_owned))?
+}
+
+/// Where the vault around the store is now, if it was moved or copied together with the store: one of its files
+/// is there.
+fn moved_to(connection: &Connection, source: &SourceRow) -> Result<Option<String>> {
+    let Some(folder) = connection.path().map(Path::new).and_then(folder_of_store) else {
+        return Ok(None);
+    };
+    let mut statement = connection
+        .prepare_cached("SELECT path FROM file WHERE source = ?1 ORDER BY path LIMIT ?2")?;
+    let paths = statement.query_map(params![source.id, LOOKED_FOR], |row| row.get(0))?;
+    for path in paths {
+        let path: String = path?;
+        if folder.join(path).exists() {
+            return Ok(folder.to_str().map(str::to_owned));
+        }
+    }
+    Ok(None)
+}
+
+/// Every source of a namespace, by label. The source around the store is where the store is, also after both were
+/// moved.
 pub(crate) fn sources(connection: &Connection, namespace: i64) -> Result<Vec<SourceRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, label, root, convention FROM source WHERE namespace = ?1 ORDER BY label",
@@ -67,7 +100,16 @@ pub(crate) fn sources(connection: &Connection, namespace: i64) -> Result<Vec<Sou
             convention: LinkConvention::parse(&convention).unwrap_or_default(),
         })
     })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut sources: Vec<SourceRow> = rows.collect::<rusqlite::Result<_>>()?;
+    for source in &mut sources {
+        if source.label.is_empty()
+            && Path::new(&source.root).is_absolute()
+            && let Some(root) = moved_to(connection, source)?
+        {
+            source.root = root;
+        }
+    }
+    Ok(sources)
 }
 
 /// Adds a source, or gives an existing one of this label a new convention.
