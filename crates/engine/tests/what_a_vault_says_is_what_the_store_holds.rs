@@ -470,3 +470,32 @@ fn a_vault_moves_with_the_store_in_it() {
     engine.index(&[], &()).unwrap();
     assert_eq!(engine.stats().unwrap().documents, 3);
 }
+
+/// A link to a table or to a file without text leads to a file that is there.
+#[test]
+fn links_to_files_that_are_no_notes_are_not_open() {
+    let vault = Vault::new(&[
+        ("rows.csv", "name,city\nAna,Porto\n"),
+        ("blank.html", "<html></html>"),
+        (
+            "From.md",
+            "[[rows.csv]] ![[blank.html]] [data](rows.csv) [[later.html]] [[nowhere]]",
+        ),
+    ]);
+    let open = |vault: &Vault| -> Vec<String> {
+        let links = vault.engine.open_links().unwrap();
+        links.into_iter().map(|link| link.target).collect()
+    };
+    assert_eq!(open(&vault), ["later.html", "nowhere"]);
+    vault.write("later.html", "<html></html>");
+    vault.index();
+    assert_eq!(open(&vault), ["nowhere"]);
+    for gone in ["later.html", "rows.csv"] {
+        fs::remove_file(vault.root().join(gone)).unwrap();
+    }
+    vault.index();
+    assert_eq!(
+        open(&vault),
+        ["rows.csv", "rows.csv", "later.html", "nowhere"]
+    );
+}

@@ -91,6 +91,7 @@ pub(super) fn save_file(
     }
     if let Some(old_path) = moved_from {
         storage::remove_file(connection, source, old_path)?;
+        changes.note_moved(old_path);
     } else if has_rows {
         storage::clear_issues(connection, source, &path)?;
     }
@@ -107,6 +108,8 @@ pub(super) fn save_file(
         status,
     };
     storage::save_file(connection, source, &file)?;
+    // Links lead to it whether it is a note or not.
+    changes.note_moved(&path);
     let read: Vec<&PreparedDocument> = paired.iter().map(|(document, _)| document).collect();
     save_issues(connection, changes, source, &path, &read, failures, skipped)?;
 
@@ -151,6 +154,7 @@ pub(super) fn remove_file(
         changes.report.removed += 1;
         retire_document(scope, changes, &row)?;
     }
+    changes.note_moved(path);
     storage::remove_file(scope.connection, source, path)
 }
 

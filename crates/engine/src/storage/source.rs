@@ -309,11 +309,15 @@ pub(crate) fn add_issue(
     Ok(())
 }
 
-/// The paths of a source's files that are no notes, by path: what embeds resolve to.
+/// The paths of a source's files that are no notes, by path: attachments, tables whose rows are documents, and files
+/// without text.
 pub(crate) fn attachments(connection: &Connection, namespace: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT s.label, f.path FROM file f JOIN source s ON s.id = f.source
-         WHERE s.namespace = ?1 AND f.status = 'attachment' ORDER BY s.label, f.path",
+         WHERE s.namespace = ?1 AND (f.status = 'attachment' OR NOT EXISTS
+             (SELECT 1 FROM document d WHERE d.source = f.source AND d.path = f.path
+              AND d.retracted_at IS NULL AND d.kind <> 'row'))
+         ORDER BY s.label, f.path",
     )?;
     let rows = statement.query_map([namespace], |row| {
         let (label, path): (String, String) = (row.get(0)?, row.get(1)?);
