@@ -185,9 +185,12 @@ const rawLines = async () => {
   const lines = [];
   const reader = createInterface({ input: child.stdout });
   const answered = new Promise((done) => {
+    // Calls run side by side: the last one may be answered before the one that tells its progress.
+    const missing = new Set([5, 99]);
     reader.on("line", (line) => {
       lines.push(line);
-      if (line.includes('"id":99')) done();
+      missing.delete(JSON.parse(line).id);
+      if (missing.size === 0) done();
     });
     reader.on("close", done);
   });
