@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::language_model::Template;
+use crate::language_model::{PromptFiles, Template};
 
 /// The prompts of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,38 +34,28 @@ impl AnswerPrompts {
     /// # Errors
     /// An unknown or a missing placeholder, with file and line; a name that is none of [`AnswerPrompts::FILES`].
     pub fn new(own: &BTreeMap<String, String>) -> Result<Self, String> {
-        if let Some(name) = own
-            .keys()
-            .find(|name| !Self::FILES.contains(&name.as_str()))
-        {
-            return Err(format!("{name} is none of {}", Self::FILES.join(", ")));
-        }
-        let load = |name: &str, builtin: &str, places: &[&str], needed: &[&str]| {
-            let text = own.get(name).map_or(builtin, String::as_str);
-            // A file ends with a line break; a message does not.
-            Template::new(name, text.trim_end(), places, needed)
-        };
+        let files = PromptFiles::new(own, &Self::FILES)?;
         Ok(Self {
-            answer: load(
+            answer: files.load(
                 "answer.md",
                 include_str!("prompts/answer.md"),
                 &["language"],
                 &[],
             )?,
-            question: load(
+            question: files.load(
                 "question.md",
                 include_str!("prompts/question.md"),
                 &["evidence", "question"],
                 &["evidence", "question"],
             )?,
-            map: load("map.md", include_str!("prompts/map.md"), &["language"], &[])?,
-            primer: load(
+            map: files.load("map.md", include_str!("prompts/map.md"), &["language"], &[])?,
+            primer: files.load(
                 "primer.md",
                 include_str!("prompts/primer.md"),
                 &["language", "steps"],
                 &[],
             )?,
-            report: load(
+            report: files.load(
                 "report.md",
                 include_str!("prompts/report.md"),
                 &["language"],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::language_model::Template;
+use crate::language_model::{PromptFiles, Template};
 
 /// The prompts of extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,45 +45,35 @@ impl Prompts {
     /// # Errors
     /// An unknown or a missing placeholder, with file and line; a name that is none of [`Prompts::FILES`].
     pub fn new(own: &BTreeMap<String, String>) -> Result<Self, String> {
-        if let Some(name) = own
-            .keys()
-            .find(|name| !Self::FILES.contains(&name.as_str()))
-        {
-            return Err(format!("{name} is none of {}", Self::FILES.join(", ")));
-        }
-        let load = |name: &str, builtin: &str, known: &[&str], needed: &[&str]| {
-            let text = own.get(name).map_or(builtin, String::as_str);
-            // A file ends with a line break; a message does not.
-            Template::new(name, text.trim_end(), known, needed)
-        };
+        let files = PromptFiles::new(own, &Self::FILES)?;
         Ok(Self {
-            extract: load(
+            extract: files.load(
                 "extract.md",
                 include_str!("prompts/extract.md"),
                 &["schema", "language"],
                 &[],
             )?,
-            passage: load(
+            passage: files.load(
                 "passage.md",
                 include_str!("prompts/passage.md"),
                 &["context", "candidates", "text"],
                 &["text"],
             )?,
-            again: load("again.md", include_str!("prompts/again.md"), &[], &[])?,
-            repair: load(
+            again: files.load("again.md", include_str!("prompts/again.md"), &[], &[])?,
+            repair: files.load(
                 "repair.md",
                 include_str!("prompts/repair.md"),
                 &["reason"],
                 &[],
             )?,
-            infer: load(
+            infer: files.load(
                 "infer.md",
                 include_str!("prompts/infer.md"),
                 &["language"],
                 &[],
             )?,
-            judge: load("judge.md", include_str!("prompts/judge.md"), &[], &[])?,
-            summary: load(
+            judge: files.load("judge.md", include_str!("prompts/judge.md"), &[], &[])?,
+            summary: files.load(
                 "summary.md",
                 include_str!("prompts/summary.md"),
                 &["name", "language"],

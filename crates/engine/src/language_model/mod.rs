@@ -9,10 +9,12 @@
 
 mod fence;
 pub(crate) mod lenient_json;
+mod prompt_files;
 mod template;
 mod thoughts;
 
 pub use fence::fenced;
+pub(crate) use prompt_files::PromptFiles;
 pub use template::Template;
 pub(crate) use thoughts::without_thoughts;
 

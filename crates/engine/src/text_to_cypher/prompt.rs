@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::language_model::Template;
+use crate::language_model::{PromptFiles, Template};
 
 /// The prompts of questions to the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,44 +42,34 @@ impl Prompts {
     /// # Errors
     /// An unknown or a missing placeholder, with file and line; a name that is none of [`Prompts::FILES`].
     pub fn new(own: &BTreeMap<String, String>) -> Result<Self, String> {
-        if let Some(name) = own
-            .keys()
-            .find(|name| !Self::FILES.contains(&name.as_str()))
-        {
-            return Err(format!("{name} is none of {}", Self::FILES.join(", ")));
-        }
-        let load = |name: &str, builtin: &str, known: &[&str], needed: &[&str]| {
-            let text = own.get(name).map_or(builtin, String::as_str);
-            // A file ends with a line break; a message does not.
-            Template::new(name, text.trim_end(), known, needed)
-        };
+        let files = PromptFiles::new(own, &Self::FILES)?;
         Ok(Self {
-            query: load(
+            query: files.load(
                 "query.md",
                 include_str!("prompts/query.md"),
                 &["schema"],
                 &["schema"],
             )?,
-            question: load(
+            question: files.load(
                 "question.md",
                 include_str!("prompts/question.md"),
                 &["question", "names"],
                 &["question"],
             )?,
-            repair: load(
+            repair: files.load(
                 "repair.md",
                 include_str!("prompts/repair.md"),
                 &["result"],
                 &["result"],
             )?,
-            again: load(
+            again: files.load(
                 "again.md",
                 include_str!("prompts/again.md"),
                 &["result"],
                 &[],
             )?,
-            answer: load("answer.md", include_str!("prompts/answer.md"), &[], &[])?,
-            rows: load(
+            answer: files.load("answer.md", include_str!("prompts/answer.md"), &[], &[])?,
+            rows: files.load(
                 "rows.md",
                 include_str!("prompts/rows.md"),
                 &["question", "rows"],
