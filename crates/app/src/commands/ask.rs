@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{
-    Answer, AnswerSentence, AskMode, AskRequest, DocumentFilter, GraphAnswer, Sections,
-};
+use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, GraphAnswer, Sections};
 use malha_engine::{AnswerRun, Engine};
 
+use crate::commands::documents::DocumentArgs;
 use crate::commands::spending::SpendingArgs;
 use crate::config::{Settings, Task};
 use crate::exit::Exit;
@@ -23,18 +22,8 @@ pub(crate) struct Args {
     /// Most tokens of evidence; otherwise 8000, and 12000 for a global question
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     budget: Option<u32>,
-    /// Only documents that date themselves at this date or later
-    #[arg(long, value_name = "DATE", help_heading = "Documents")]
-    since: Option<String>,
-    /// Only documents that date themselves no later; `2024-03` takes in all of March
-    #[arg(long, value_name = "DATE", help_heading = "Documents")]
-    until: Option<String>,
-    /// Only documents at or below this path
-    #[arg(long, value_name = "PATH", help_heading = "Documents")]
-    under: Vec<String>,
-    /// Only documents with this tag
-    #[arg(long, value_name = "TAG", help_heading = "Documents")]
-    tag: Vec<String>,
+    #[command(flatten)]
+    documents: DocumentArgs,
     /// Go on with the conversation of this name: a question may leave out what it is about
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
@@ -81,12 +70,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         mode: args.mode.into(),
         budget: args.budget.map(|tokens| tokens as usize),
         communities: args.communities as usize,
-        filter: DocumentFilter {
-            since: args.since.clone(),
-            until: args.until.clone(),
-            under: args.under.clone(),
-            tags: args.tag.clone(),
-        },
+        filter: args.documents.filter(),
         session: args.session.clone(),
         ..AskRequest::new(args.question.join(" "))
     };

@@ -39,20 +39,24 @@ fn finish(
     }
     out.flush()?;
     show(&report, settings);
-    Ok(if interrupt::requested() {
+    Ok(exit_of(&report))
+}
+
+fn exit_of(report: &EmbedReport) -> Exit {
+    if interrupt::requested() {
         Exit::Interrupted
     } else if report.failed.is_empty() {
         Exit::Success
     } else {
         Exit::Partial
-    })
+    }
 }
 
 /// Vectors for what an indexing run brought. Texts that the model fails on are listed and tried again next time.
-pub(crate) fn after_index(engine: &Engine, settings: &Settings) -> anyhow::Result<()> {
+pub(crate) fn after_index(engine: &Engine, settings: &Settings) -> anyhow::Result<Exit> {
     let report = with_bar(engine, settings, |engine, bar| engine.embed(bar))?;
     show(&report, settings);
-    Ok(())
+    Ok(exit_of(&report))
 }
 
 fn with_bar(
@@ -66,7 +70,7 @@ fn with_bar(
     report
 }
 
-fn show(report: &EmbedReport, settings: &Settings) {
+pub(super) fn show(report: &EmbedReport, settings: &Settings) {
     for item in &report.failed {
         stderr::failed(&format!("{}:{}", item.uri, item.line), &item.reason);
     }

@@ -1,5 +1,6 @@
 //! `malha index [PATH…]`
 
+mod beside;
 mod extract;
 mod report;
 mod watch;
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     /// Go on: index again whenever something changes, until Ctrl-C
     #[arg(long, conflicts_with = "extract")]
     watch: bool,
-    /// Give new passages vectors afterwards, as `malha embed` does
+    /// Give new passages vectors afterwards, as `malha embed` does; with --watch, beside it
     #[arg(long, conflicts_with = "extract")]
     embed: bool,
     /// List every file that was left out, with the reason
@@ -74,23 +75,41 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     }
     let report = once(&engine, &sources, &settings)?;
     show(&engine, &report, args, &settings)?;
-    if args.embed {
-        embed::after_index(&engine, &settings)?;
-    }
     if args.watch {
-        let quiet = settings.watch_quiet;
-        let roots: Vec<PathBuf> = engine.sources()?.into_iter().map(|s| s.root).collect();
-        watch::until_interrupted(&roots, quiet, settings.verbosity, || {
-            let report = once(&engine, &[], &settings)?;
-            show(&engine, &report, args, &settings)?;
-            if args.embed {
-                embed::after_index(&engine, &settings)?;
-            }
-            Ok(())
-        })?;
+        let index = |embedding: Option<&beside::Embedding<'_>>| {
+            watch(&engine, &settings, || {
+                let report = once(&engine, &[], &settings)?;
+                show(&engine, &report, args, &settings)?;
+                if let Some(embedding) = embedding {
+                    embedding.go_on();
+                }
+                Ok(())
+            })
+        };
+        if args.embed {
+            beside::embedding(&settings, |embedding| index(Some(embedding)))?;
+        } else {
+            index(None)?;
+        }
         return Ok(Exit::Interrupted);
     }
-    Ok(exit_of(&report))
+    let exit = exit_of(&report);
+    if !args.embed {
+        return Ok(exit);
+    }
+    Ok(match embed::after_index(&engine, &settings)? {
+        Exit::Success => exit,
+        other => other,
+    })
+}
+
+fn watch(
+    engine: &Engine,
+    settings: &Settings,
+    index: impl FnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let roots: Vec<PathBuf> = engine.sources()?.into_iter().map(|s| s.root).collect();
+    watch::until_interrupted(&roots, settings.watch_quiet, settings.verbosity, index)
 }
 
 /// Brings the store up to date; used by `search --fresh` too.

@@ -12,6 +12,7 @@ pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod documents;
 pub(crate) mod embed;
 pub(crate) mod eval;
 pub(crate) mod export;

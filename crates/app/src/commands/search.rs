@@ -9,6 +9,7 @@ use malha_engine::types::{
 };
 use serde::Serialize;
 
+use super::documents::DocumentArgs;
 use super::index;
 use crate::config::{ModeName, Settings};
 use crate::exit::{Exit, Refusal};
@@ -33,6 +34,8 @@ pub(crate) struct Args {
     /// Index what changed on disk first
     #[arg(long)]
     fresh: bool,
+    #[command(flatten)]
+    documents: DocumentArgs,
 }
 
 /// Said when the graph had nothing to start from.
@@ -58,7 +61,14 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         index::summary(&report, &standing, settings.verbosity);
     }
     let engine = settings.open_read_only()?;
+    let filter = args.documents.filter();
+    let documents = if filter.is_empty() {
+        None
+    } else {
+        Some(engine.documents_matching(&filter)?.0)
+    };
     let request = SearchRequest {
+        documents,
         mode: args.mode.map_or(settings.search_mode, Into::into),
         limit: args
             .limit

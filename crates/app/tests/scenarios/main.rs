@@ -31,6 +31,7 @@ mod stdout_carries_results_only;
 #[cfg(unix)]
 mod the_readme_shows_what_is_printed;
 mod the_store_is_found_upwards;
+mod vectors_are_made_beside_everything_else;
 mod watch_picks_up_an_edit;
 mod what_a_model_found_is_reviewed;
 mod what_is_remembered_is_recalled;

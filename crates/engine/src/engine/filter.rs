@@ -52,7 +52,8 @@ impl Engine {
         let mut counts = DocumentCounts::default();
         let mut matching = Vec::new();
         for row in storage::dated_documents(store.connection(), namespace.0)? {
-            if !is_under(&row.uri) {
+            let is_of_kind = filter.kinds.is_empty() || filter.kinds.contains(&row.kind);
+            if !is_of_kind || !is_under(&row.uri) {
                 continue;
             }
             if !tags.is_empty() && !storage::has_tag(store.connection(), row.id, &tags)? {

@@ -359,6 +359,7 @@ pub(crate) struct DatedDocument {
     pub id: DocumentId,
     pub uri: String,
     pub dated: Option<Timestamp>,
+    pub kind: DocumentKind,
 }
 
 /// The current documents with their dates, by path.
@@ -367,7 +368,7 @@ pub(crate) fn dated_documents(
     namespace: i64,
 ) -> Result<Vec<DatedDocument>> {
     let mut statement = connection.prepare_cached(
-        "SELECT d.id, d.uri, coalesce(d.valid_from, e.said_at) FROM document d LEFT JOIN episode e ON e.document = d.id
+        "SELECT d.id, d.uri, coalesce(d.valid_from, e.said_at), d.kind FROM document d LEFT JOIN episode e ON e.document = d.id
          WHERE d.namespace = ?1 AND d.retracted_at IS NULL ORDER BY d.uri, d.id",
     )?;
     let rows = statement.query_map([namespace], |row| {
@@ -375,6 +376,7 @@ pub(crate) fn dated_documents(
             id: DocumentId(row.get(0)?),
             uri: row.get(1)?,
             dated: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+            kind: DocumentKind::parse(&row.get::<_, String>(3)?).unwrap_or(DocumentKind::PlainText),
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use super::DocumentKind;
+
 /// Which documents a question is about. Empty: all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DocumentFilter {
@@ -11,6 +13,8 @@ pub struct DocumentFilter {
     pub under: Vec<String>,
     /// Only documents with one of these tags.
     pub tags: Vec<String>,
+    /// Only documents of one of these kinds.
+    pub kinds: Vec<DocumentKind>,
 }
 
 impl DocumentFilter {
@@ -20,6 +24,7 @@ impl DocumentFilter {
             && self.until.is_none()
             && self.under.is_empty()
             && self.tags.is_empty()
+            && self.kinds.is_empty()
     }
 }
 
