@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use malha_engine::language_model::{
     Embedder, EmbeddingSpace, ModelError, ModelErrorKind, Reranker, TextRole,
 };
-use malha_engine::types::{CypherRequest, Lane, LaneStatus, Mode, SearchRequest, SearchResponse};
-use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
+use malha_engine::types::{
+    CypherRequest, DocumentFilter, DocumentKind, Lane, LaneStatus, Mode, SearchRequest,
+    SearchResponse,
+};
+use malha_engine::{DocumentInput, Engine, EngineConfig, Error, SourceSpec};
 
 /// Counts each word's letters into a vector; words of one meaning share a spelling here.
 struct Stub {
@@ -453,4 +456,96 @@ fn a_query_calls_for_the_nearest_passages() {
         assert_eq!(found[0].0, "0.md", "{call}: no word is shared but one");
         assert!(found[0].1 > found[1].1, "{call}: {found:?}");
     }
+}
+
+#[test]
+fn kinds_of_documents_are_left_out_inside_the_search() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..200 {
+        let path = folder.path().join(format!("{number:03}.md"));
+        std::fs::write(path, "lighthouse keeper").unwrap();
+    }
+    std::fs::write(folder.path().join("z.txt"), "apple orchard").unwrap();
+    let engine = with(memory(), &Stub::new("stub", 64, Trouble::None));
+    let source = SourceSpec {
+        root: folder.path().to_owned(),
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    engine.embed(&()).unwrap();
+    let only = |kind: DocumentKind| {
+        let filter = DocumentFilter {
+            kinds: vec![kind],
+            ..DocumentFilter::default()
+        };
+        let (documents, counts) = engine.documents_matching(&filter).unwrap();
+        let request = SearchRequest {
+            mode: Mode::Vector,
+            documents: Some(documents),
+            ..SearchRequest::new("farol")
+        };
+        let response = engine.search(&request).unwrap();
+        let uris: Vec<String> = uris(&response).into_iter().map(str::to_owned).collect();
+        (counts.matching, uris)
+    };
+    // The one text is further away than all of the notes.
+    let (matching, found) = only(DocumentKind::PlainText);
+    assert_eq!((matching, found.len()), (1, 1));
+    assert!(found[0].ends_with("z.txt"), "{found:?}");
+    let (matching, found) = only(DocumentKind::Markdown);
+    assert_eq!((matching, found.len()), (200, 10));
+    assert_eq!(only(DocumentKind::Pdf), (0, Vec::new()));
+}
+
+#[test]
+fn names_that_lie_near_one_another_are_joined_where_that_is_wanted() {
+    let notes: Vec<DocumentInput> = ["Old Farol", "Old Lighthouse", "Apple Orchard", "12345"]
+        .iter()
+        .map(|title| DocumentInput {
+            uri: format!("{title}.md"),
+            title: (*title).to_owned(),
+            text: format!("What is known of {title}."),
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let open = |name: &str, use_synonyms: bool| {
+        let config = EngineConfig {
+            use_synonyms,
+            ..EngineConfig::default()
+        };
+        let engine = Engine::create(&folder.path().join(name), config).unwrap();
+        with(engine, &Stub::new("stub", 64, Trouble::None))
+    };
+    let count = |name: &str, table: &str| {
+        let path = folder.path().join(name);
+        let engine = Engine::open_read_only(&path, EngineConfig::default()).unwrap();
+        let sql = format!("SELECT count(*) FROM {table}");
+        engine.sql(&sql).unwrap().rows[0][0].as_i64().unwrap()
+    };
+    let plain = open("plain.db", false);
+    plain.index_documents("", &notes, &()).unwrap();
+    plain.embed(&()).unwrap();
+    assert_eq!(count("plain.db", "name_embedding"), 0);
+
+    let engine = open("joined.db", true);
+    engine.index_documents("", &notes, &()).unwrap();
+    engine.embed(&()).unwrap();
+    assert_eq!(
+        count("joined.db", "name_embedding"),
+        3,
+        "numbers have no synonyms"
+    );
+    assert_eq!(
+        count("joined.db", "synonym"),
+        2,
+        "one pair, in both directions"
+    );
+    let found = search(&engine, Mode::Graph, "Old Farol");
+    assert!(uris(&found).contains(&"Old Lighthouse.md"), "{found:?}");
+    // Nothing is done twice, and what another model made goes with it.
+    assert_eq!(engine.embed(&()).unwrap().embedded, 0);
+    let engine = with(engine, &Stub::new("second", 96, Trouble::None));
+    engine.reembed(&()).unwrap();
+    assert_eq!(count("joined.db", "synonym"), 2);
+    assert_eq!(count("joined.db", "name_embedding"), 3);
 }

@@ -135,8 +135,7 @@ class Reference:
         return vectors
 
 
-def tokenizer(container):
-    """The container's own unigram vocabulary, in plain Python."""
+def read_vocabulary(container):
     data = open(container, "rb").read()
     place = 8 + 28 + 4 + 4
     pieces, bos, eos, _, unknown = struct.unpack_from("<5i", data, place)
@@ -157,7 +156,20 @@ def tokenizer(container):
         number = data[place + 4]
         table[chr(code)] = "".join(map(chr, struct.unpack_from(f"<{number}I", data, place + 5)))
         place += 5 + 4 * number
-    ids = {blob[offsets[n]:offsets[n + 1]].decode(): n for n in range(pieces) if n != unknown}
+    texts = [blob[offsets[n]:offsets[n + 1]].decode() for n in range(pieces)]
+    return texts, scores, table, bos, eos, unknown
+
+
+def vocabulary(container):
+    """Pieces, their logarithmic probabilities, and the tokens around every text."""
+    texts, scores, _, bos, eos, _ = read_vocabulary(container)
+    return texts, scores, bos, eos
+
+
+def tokenizer(container, longest_text=512):
+    """The container's own unigram vocabulary, in plain Python."""
+    pieces, scores, table, bos, eos, unknown = read_vocabulary(container)
+    ids = {piece: n for n, piece in enumerate(pieces) if n != unknown}
     longest = max(map(len, ids))
     least = float(scores.min()) - 10
 
@@ -181,7 +193,7 @@ def tokenizer(container):
                     path.append(found)
                 end = start
             result += path[::-1]
-        return result[:511] + [eos]
+        return result[:longest_text - 1] + [eos]
 
     return tokens
 

@@ -68,6 +68,7 @@ struct Search {
     mode: Option<ModeName>,
     limit: Option<NonZeroUsize>,
     learned_ranker: Option<bool>,
+    synonyms: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -218,6 +219,7 @@ impl Raw {
                 mode: over.search.mode.or(self.search.mode),
                 limit: over.search.limit.or(self.search.limit),
                 learned_ranker: over.search.learned_ranker.or(self.search.learned_ranker),
+                synonyms: over.search.synonyms.or(self.search.synonyms),
             },
             gate: self.gate.overlaid_by(over.gate),
             ab: Ab {
@@ -283,6 +285,7 @@ impl Raw {
             gate: self.gate.check().map_err(bad)?,
             log_queries: self.ab.log.expect(SET),
             use_ranker: self.search.learned_ranker.expect(SET),
+            use_synonyms: self.search.synonyms.expect(SET),
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         Ok(Settings {
@@ -374,6 +377,12 @@ impl Environment {
                 "MALHA_SEARCH_LEARNED_RANKER" => {
                     let value = value.trim().parse();
                     settings.search.learned_ranker = Some(
+                        value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
+                    );
+                }
+                "MALHA_SEARCH_SYNONYMS" => {
+                    let value = value.trim().parse();
+                    settings.search.synonyms = Some(
                         value.map_err(|_| bad(format!("{name}: neither `true` nor `false`")))?,
                     );
                 }

@@ -49,6 +49,8 @@ impl Progress for Bar {
             Stage::Extract => "asking the model",
             Stage::Snapshot => "packing the graph",
             Stage::Embed => "embedding",
+            Stage::Neighbours => "joining neighbours",
+            Stage::Synonyms => "comparing names",
         });
         self.bar.enable_steady_tick(Duration::from_millis(120));
     }

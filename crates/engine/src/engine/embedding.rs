@@ -8,7 +8,7 @@ use crate::language_model::TextRole;
 use crate::pipeline::{self, Job};
 use crate::retrieval::Vectors;
 use crate::storage::{self, SpaceState, Store, StoredSpace};
-use crate::types::{EmbedReport, EmbeddingState, LaneStatus, Progress};
+use crate::types::{EmbedReport, EmbeddingState, LaneStatus, Progress, Stage};
 use crate::vectors::{VectorFile, VectorIndex};
 use crate::{Error, Result};
 
@@ -64,8 +64,21 @@ impl Engine {
         };
         let old = self.active_space(&store)?;
         let report = pipeline::embed(&job, embedder.get()?, replace)?;
+        if self.config.use_synonyms {
+            // What it holds of synonyms is out of date.
+            *lock(&self.graph) = None;
+        }
         if let Some(space) = self.active_space(&store)? {
-            self.vector_index(&store, &space)?;
+            let index = self.vector_index(&store, &space)?;
+            if index.wants_neighbours()
+                && let Some(path) = store.path()
+            {
+                progress.stage(Stage::Neighbours, 0);
+                if let Err(error) = index.store_neighbours(&VectorFile::beside(path, space.id)) {
+                    tracing::warn!(%error, "the graph of neighbours could not be written");
+                }
+                *lock(&self.vectors) = None;
+            }
             // A cache that cannot be deleted only takes space.
             if let (Some(old), Some(path)) = (old, store.path())
                 && old.id != space.id
@@ -167,6 +180,14 @@ impl Engine {
         Ok(())
     }
 
+    /// The space whose synonyms a search may follow, where that is wanted.
+    pub(super) fn synonym_space(&self, store: &Store) -> Result<Option<i64>> {
+        if !self.config.use_synonyms {
+            return Ok(None);
+        }
+        Ok(self.active_space(store)?.map(|space| space.id))
+    }
+
     fn active_space(&self, store: &Store) -> Result<Option<StoredSpace>> {
         match store.namespace(&self.namespace)? {
             Some(namespace) => storage::space(store.connection(), namespace.0, SpaceState::Active),
@@ -195,14 +216,14 @@ impl Engine {
                 rows.push((chunk, vector));
             })?;
             let index = VectorIndex::new(dimensions, rows);
-            if let Some(file) = file.filter(|_| !store.is_read_only())
+            if let Some(file) = file.as_ref().filter(|_| !store.is_read_only())
                 && let Err(error) = file.save(&index, space.generation)
             {
                 tracing::warn!(%error, "the vector cache could not be written");
             }
             index
         };
-        let index = Arc::new(index);
+        let index = Arc::new(index.with_stored_neighbours(file.as_ref()));
         *slot = Some(LoadedVectors {
             space: space.id,
             generation: space.generation,

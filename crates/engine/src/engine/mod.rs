@@ -267,6 +267,7 @@ impl Engine {
             reranker: reranker.as_ref().map(|source| source as _),
             gate: &self.config.gate,
             rankers: self.rankers.as_deref(),
+            synonym_space: self.synonym_space(&store)?,
         };
         question(&reader)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::Job;
+use super::{Job, synonyms};
 use crate::language_model::{Embedder, EmbeddingSpace, ModelError, ModelErrorKind, TextRole};
 use crate::storage::{self, PassageRow, SpaceState, StoredSpace};
 use crate::types::{ChunkId, EmbedReport, ItemFailure, Stage};
@@ -61,6 +61,9 @@ pub(crate) fn embed(job: &Job<'_>, embedder: &dyn Embedder, replace: bool) -> Re
             }
         }
         job.progress.advance(rows.len());
+    }
+    if job.config.use_synonyms && !interrupted {
+        synonyms::find(job, embedder, namespace, target)?;
     }
     report.missing = storage::count_without_vector(connection, namespace, target)?;
     if is_replacement && !interrupted {
@@ -162,16 +165,26 @@ fn save(
     transaction.commit_bookkeeping()
 }
 
-/// A vector, or the reason why there is none, for each row. Whatever goes wrong with one text is narrowed down to
-/// it by halving; a model that answers nothing at all ends the run.
 fn embed_batch(
     embedder: &dyn Embedder,
     rows: &[PassageRow],
 ) -> Result<Vec<Result<Vec<f32>, String>>> {
     let texts: Vec<String> = rows.iter().map(passage).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let mut outcome = vec![Err(String::new()); rows.len()];
-    match checked(embedder, &texts) {
+    embed_texts(embedder, &texts)
+}
+
+/// A vector, or the reason why there is none, for each text. Whatever goes wrong with one is narrowed down to it by
+/// halving; a model that answers nothing at all ends the run.
+pub(super) fn embed_texts(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+) -> Result<Vec<Result<Vec<f32>, String>>> {
+    let mut outcome = vec![Err(String::new()); texts.len()];
+    if texts.is_empty() {
+        return Ok(outcome);
+    }
+    match checked(embedder, texts) {
         Ok(vectors) => {
             for (slot, vector) in outcome.iter_mut().zip(vectors) {
                 *slot = vector;
@@ -186,11 +199,11 @@ fn embed_batch(
             if texts.len() == 1 && !is_about_the_text(&error) {
                 return Err(error.into());
             }
-            halve(embedder, &texts, &error, &mut outcome);
+            halve(embedder, texts, &error, &mut outcome);
         }
     }
     // A vector that is none gets a second chance, alone.
-    for (slot, text) in outcome.iter_mut().zip(&texts) {
+    for (slot, text) in outcome.iter_mut().zip(texts) {
         if let Err(reason) = slot
             && let Ok(mut vectors) = checked(embedder, &[text])
         {

@@ -13,6 +13,7 @@ mod place;
 mod prepare;
 mod save;
 mod scan;
+mod synonyms;
 mod title;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

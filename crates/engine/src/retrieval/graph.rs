@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::{Bridges, Hit};
 use super::judge::Judge;
+pub use super::synonyms::Synonyms;
 use super::walk::Walk;
 use crate::graph::pagerank::{Push, personalised};
 use crate::graph::{Graph, Moment};
@@ -23,6 +24,10 @@ pub struct GraphRecipe {
     pub title_count: f64,
     /// Weight of a relation's edge for each `ln(1 + its weight)`.
     pub relation_edge: f64,
+    /// Weight of a step between two names whose vectors are the same; it falls to nothing at `synonym_least`.
+    pub synonym_edge: f64,
+    /// Cosine of two names up to which there is no step between them.
+    pub synonym_least: f64,
     /// Exponent of the specificity of the question's names in the start.
     pub name_exponent: f64,
     /// Exponent of the surest name's rarity (see [`GraphIndex::rarity`]) in the mass that the names start with:
@@ -58,6 +63,8 @@ impl Default for GraphRecipe {
             title_edge: 30.0,
             title_count: 2.0,
             relation_edge: 3.0,
+            synonym_edge: 30.0,
+            synonym_least: 0.92,
             name_exponent: 1.5,
             trust_exponent: 3.0,
             keyword_mass: 0.2,
@@ -164,6 +171,8 @@ pub struct Start<'a> {
     pub vector: &'a [(u32, f64)],
     /// Nearness of these chunks, as far as they have vectors.
     pub nearness: &'a Nearness<'a>,
+    /// Steps between names that mean almost the same.
+    pub synonyms: Option<&'a Synonyms>,
 }
 
 /// Ranks chunks for a question. Only chunks that `admits` are returned. `None` when no name leads into the graph:
@@ -180,7 +189,7 @@ pub fn rank(
     let Start {
         keyword, vector, ..
     } = *start;
-    let walk = Walk::new(graph, index, at, recipe);
+    let walk = Walk::new(graph, index, at, recipe).with_synonyms(start.synonyms);
     let entries = walk.entries(start.names);
     if entries.is_empty() {
         return None;
@@ -338,6 +347,7 @@ mod tests {
                 keyword,
                 vector: &[],
                 nearness: &|_| Vec::new(),
+                synonyms: None,
             },
             admits,
             Moment::present(Timestamp(0)),
@@ -375,6 +385,36 @@ mod tests {
         assert_eq!(director.connections[0], (1, Some(0)));
         let film = &ranking.hits[0];
         assert_eq!(film.connections[0], (0, None));
+    }
+
+    #[test]
+    fn a_step_between_synonyms_reaches_what_nothing_else_joins() {
+        let graph = corpus(&[(Some(0), &[2]), (Some(1), &[3]), (None, &[2]), (None, &[3])]);
+        let pairs = [
+            (EntityId(0), EntityId(1), 0.97),
+            (EntityId(1), EntityId(0), 0.97),
+        ];
+        let synonyms = Synonyms::new(&graph, &pairs);
+        let chunks = |synonyms: Option<&Synonyms>| {
+            let names = [vec![0]];
+            let start = Start {
+                names: &names,
+                keyword: &[],
+                vector: &[],
+                nearness: &|_| Vec::new(),
+                synonyms,
+            };
+            let index = GraphIndex::new(&graph);
+            let at = Moment::present(Timestamp(0));
+            let recipe = GraphRecipe::default();
+            let ranking = rank(&graph, &index, &start, |_| true, at, &recipe, None);
+            order(&ranking.unwrap())
+        };
+        assert_eq!(chunks(None), [0, 2]);
+        assert_eq!(chunks(Some(&synonyms))[..2], [0, 1]);
+        // Far apart is no synonym, whatever is stored.
+        let far = Synonyms::new(&graph, &[(EntityId(0), EntityId(1), 0.85)]);
+        assert_eq!(chunks(Some(&far)), [0, 2]);
     }
 
     #[test]

@@ -94,6 +94,7 @@ pub(super) fn graph_lane(
             keyword: &keyword,
             vector: &near,
             nearness: &nearness,
+            synonyms: reader.synonyms()?,
         },
         admits,
         reader.at,

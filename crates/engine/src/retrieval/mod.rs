@@ -16,6 +16,7 @@ mod quote;
 mod recipe;
 mod rerank;
 mod search;
+mod synonyms;
 mod turns;
 mod vector;
 mod walk;

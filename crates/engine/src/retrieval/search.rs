@@ -12,6 +12,7 @@ use super::lanes::{TextLanes, graph_lane, links_lane, named_notes, plain, turns_
 use super::notes::Neighbours;
 use super::recipe::{Base, Recipe};
 use super::rerank::{Reranked, RerankerSource, rerank};
+use super::synonyms::Synonyms;
 use super::turns::Turns;
 use super::vector::{Vectors, fuse, mark, nearest};
 use crate::Result;
@@ -33,6 +34,8 @@ pub(crate) struct RankedGraph {
     aliases: OnceLock<AliasTable>,
     /// The turns of conversations, loaded by the first search that ranks by them.
     turns: OnceLock<Turns>,
+    /// Names that mean almost the same, loaded by the first search that steps between them.
+    synonyms: OnceLock<Synonyms>,
 }
 
 impl RankedGraph {
@@ -43,6 +46,7 @@ impl RankedGraph {
             index,
             aliases: OnceLock::new(),
             turns: OnceLock::new(),
+            synonyms: OnceLock::new(),
         }
     }
 
@@ -95,9 +99,24 @@ pub(crate) struct Reader<'a> {
     pub gate: &'a GateSettings,
     /// What puts the graph lane's candidates in order instead of its own weights.
     pub rankers: Option<&'a Rankers>,
+    /// The space whose synonyms the walk may follow.
+    pub synonym_space: Option<i64>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// Names that mean almost the same, where they are wanted; read once for each state of the store.
+    pub(super) fn synonyms(&self) -> Result<Option<&'a Synonyms>> {
+        let Some(space) = self.synonym_space else {
+            return Ok(None);
+        };
+        let slot = &self.graph.synonyms;
+        if slot.get().is_none() {
+            let pairs = storage::synonyms(self.connection, space)?;
+            let _ = slot.set(Synonyms::new(&self.graph.graph, &pairs));
+        }
+        Ok(slot.get())
+    }
+
     /// Whether any document is in the language of this text.
     fn speaks(&self, text: &str) -> bool {
         let language = detect_language(text);

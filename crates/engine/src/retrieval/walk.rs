@@ -1,6 +1,7 @@
 //! The graph that a question's walk goes over, seen through its weights: nothing is copied.
 
 use super::graph::{GraphIndex, GraphRecipe};
+use super::synonyms::Synonyms;
 use crate::graph::pagerank::WeightedGraph;
 use crate::graph::{EdgeFilter, Graph, Moment};
 use crate::types::Direction;
@@ -12,6 +13,7 @@ pub(super) struct Walk<'a> {
     relations: EdgeFilter,
     recipe: &'a GraphRecipe,
     chunks: u32,
+    synonyms: Option<&'a Synonyms>,
     /// `ln(1 + n)` for small counts.
     logarithms: [f64; 32],
 }
@@ -29,8 +31,34 @@ impl<'a> Walk<'a> {
             relations: EdgeFilter::new(&graph.relations, Direction::Both, None, at),
             recipe,
             chunks: graph.chunks.len() as u32,
+            synonyms: None,
             logarithms: std::array::from_fn(|n| libm::log1p(n as f64)),
         }
+    }
+
+    /// The same with steps between names that mean almost the same.
+    pub(super) fn with_synonyms(mut self, synonyms: Option<&'a Synonyms>) -> Self {
+        self.synonyms = synonyms;
+        self
+    }
+
+    /// The steps from an entity to its synonyms, with their weights.
+    fn synonyms_of(&self, entity: u32) -> impl Iterator<Item = (u32, f64)> {
+        let GraphRecipe {
+            synonym_edge,
+            synonym_least: least,
+            ..
+        } = *self.recipe;
+        let others = self.synonyms.map_or(&[][..], |all| all.of(entity));
+        let above = others
+            .iter()
+            .filter(move |(_, cosine)| f64::from(*cosine) > least);
+        above.map(move |&(other, cosine)| {
+            (
+                other,
+                synonym_edge * (f64::from(cosine) - least) / (1.0 - least),
+            )
+        })
     }
 
     fn mention_weight(&self, count: f64, specificity: f64) -> f64 {
@@ -150,6 +178,7 @@ impl WeightedGraph for Walk<'_> {
             + self.title_chunk_count(entity)
             + relations.targets(entity).len()
             + relations.sources(entity).len()
+            + self.synonyms_of(entity).count()
     }
 
     fn edges(&self, node: u32, out: &mut Vec<(u32, f64)>) {
@@ -221,5 +250,7 @@ impl Walk<'_> {
                 out.push((self.chunks + other, weight));
             }
         });
+        let synonyms = self.synonyms_of(entity);
+        out.extend(synonyms.map(|(other, weight)| (self.chunks + other, weight)));
     }
 }

@@ -102,6 +102,8 @@ pub(crate) fn delete_space(connection: &Connection, space: i64) -> Result<()> {
     for sql in [
         "DELETE FROM embedding WHERE space = ?1",
         "DELETE FROM embedding_failure WHERE space = ?1",
+        "DELETE FROM synonym WHERE space = ?1",
+        "DELETE FROM name_embedding WHERE space = ?1",
         "DELETE FROM embedding_space WHERE id = ?1",
     ] {
         connection.execute(sql, [space])?;
@@ -176,11 +178,7 @@ pub(crate) fn insert_vectors(
     let mut succeed = connection
         .prepare_cached("DELETE FROM embedding_failure WHERE space = ?1 AND chunk = ?2")?;
     for (chunk, vector) in vectors {
-        let bytes: Vec<u8> = vector
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        insert.execute(params![space, chunk.0, bytes])?;
+        insert.execute(params![space, chunk.0, bytes_of(vector)])?;
         succeed.execute(params![space, chunk.0])?;
     }
     touch(connection, space)
@@ -233,13 +231,21 @@ pub(crate) fn for_each_vector(
         .prepare_cached("SELECT chunk, vector FROM embedding WHERE space = ?1 ORDER BY chunk")?;
     let mut rows = statement.query([space])?;
     while let Some(row) = rows.next()? {
-        each(row.get(0)?, floats(row)?);
+        each(row.get(0)?, floats_at(row, 1)?);
     }
     Ok(())
 }
 
-fn floats(row: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
-    let bytes = row.get_ref(1)?.as_blob()?;
+/// A vector as it is stored.
+pub(super) fn bytes_of(vector: &[f32]) -> Vec<u8> {
+    vector
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+pub(super) fn floats_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<f32>> {
+    let bytes = row.get_ref(column)?.as_blob()?;
     Ok(bytes
         .as_chunks::<4>()
         .0

@@ -43,6 +43,7 @@ mod run;
 mod source;
 mod sql;
 mod store;
+mod synonym;
 mod time;
 mod tombstone;
 mod transaction;
@@ -91,6 +92,9 @@ pub(crate) use record_writer::{RecordError, RecordWriter};
 pub(crate) use relation::*;
 pub(crate) use run::*;
 pub(crate) use source::*;
+pub(crate) use synonym::{
+    insert_name_vectors, insert_synonyms, name_vectors, names_without_vector, synonyms,
+};
 pub(crate) use time::*;
 pub(crate) use tombstone::*;
 pub(crate) use turn::*;

@@ -8,6 +8,8 @@ pub enum Stage {
     Extract,
     Snapshot,
     Embed,
+    Neighbours,
+    Synonyms,
 }
 
 /// Told how a run goes on; may ask it to stop.

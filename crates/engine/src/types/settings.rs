@@ -33,6 +33,8 @@ pub struct EngineConfig {
     pub log_queries: bool,
     /// Let the learned ranker put the candidates of the graph in order.
     pub use_ranker: bool,
+    /// Give names vectors too, and let the graph's walk step between those that lie near one another.
+    pub use_synonyms: bool,
 }
 
 impl Default for EngineConfig {
@@ -49,6 +51,7 @@ impl Default for EngineConfig {
             gate: GateSettings::default(),
             log_queries: false,
             use_ranker: false,
+            use_synonyms: false,
         }
     }
 }

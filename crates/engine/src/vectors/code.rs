@@ -1,37 +1,107 @@
-//! Vectors of 8-bit numbers, and their products with the vector of a question.
+//! Vectors of 4-bit numbers, a vector's question in 8 bits, and exact products of full vectors.
 
-#![expect(
-    clippy::inline_always,
-    reason = "only what is inlined into `with_simd` is compiled for the processor's instructions"
-)]
+/// Dimensions packed together: byte `j` of a block holds dimension `j` in its lower and dimension `64 + j` in its
+/// upper half, each plus [`OFFSET`].
+const BLOCK_DIMENSIONS: usize = 2 * BLOCK;
+/// Bytes of a block: a cache line, and the widest vector register.
+pub(super) const BLOCK: usize = 64;
+/// What is added to a number so that its half byte has no sign.
+pub(super) const OFFSET: i32 = 8;
+/// The highest number, and the lowest negated: zero stays exactly zero.
+const HIGHEST: f32 = 7.0;
 
-use pulp::{Arch, Simd, WithSimd};
-
-/// A vector as whole numbers from -127 to 127, times a scale. A vector of zeros has the scale 0.
-pub(super) fn encode(vector: &[f32], codes: &mut Vec<i8>) -> f32 {
-    let highest = vector
-        .iter()
-        .fold(0.0_f32, |high, value| high.max(value.abs()));
-    let inverse = if highest > 0.0 { 127.0 / highest } else { 0.0 };
-    codes.extend(vector.iter().map(|value| (value * inverse).round() as i8));
-    highest / 127.0
+/// Vectors in four bits a dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Codes {
+    /// Blocks of a row.
+    pub width: usize,
+    pub blocks: Vec<[u8; BLOCK]>,
+    /// What the numbers of a row are multiplied with; 0 for a vector of zeros.
+    pub scales: Vec<f32>,
 }
 
-/// The product of the question's codes with those of each row, scaled by the row's scale; handed to `found` in
-/// order.
-pub(super) fn scan(
-    question: &[i8],
-    codes: &[i8],
-    scales: &[f32],
-    found: &mut impl FnMut(usize, f32),
-) {
-    let question: Vec<i16> = question.iter().map(|&code| i16::from(code)).collect();
-    Arch::new().dispatch(Scan {
-        question: &question,
-        codes,
-        scales,
-        found,
-    });
+impl Codes {
+    pub(super) fn new(dimensions: usize) -> Self {
+        Self {
+            width: Self::width(dimensions),
+            blocks: Vec::new(),
+            scales: Vec::new(),
+        }
+    }
+
+    /// Blocks of a row of so many dimensions.
+    pub(super) const fn width(dimensions: usize) -> usize {
+        dimensions.div_ceil(BLOCK_DIMENSIONS)
+    }
+
+    pub(super) fn push(&mut self, vector: &[f32]) {
+        let highest = highest(vector);
+        let inverse = if highest > 0.0 {
+            HIGHEST / highest
+        } else {
+            0.0
+        };
+        self.scales.push(highest / HIGHEST);
+        let code = |value: &f32| ((value * inverse).round() as i32 + OFFSET) as u8;
+        for dimensions in vector.chunks(BLOCK_DIMENSIONS) {
+            let mut block = [OFFSET as u8 | (OFFSET as u8) << 4; BLOCK];
+            let (low, high) = dimensions.split_at(dimensions.len().min(BLOCK));
+            for (byte, value) in block.iter_mut().zip(low) {
+                *byte = *byte & 0xf0 | code(value);
+            }
+            for (byte, value) in block.iter_mut().zip(high) {
+                *byte = *byte & 0x0f | code(value) << 4;
+            }
+            self.blocks.push(block);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.blocks.as_flattened()
+    }
+}
+
+/// A question as whole numbers from -127 to 127, laid out as the blocks are.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    /// What the lower and the upper half bytes of each block are multiplied with.
+    pub low: Vec<[i8; BLOCK]>,
+    pub high: Vec<[i8; BLOCK]>,
+    pub sum: i32,
+    /// Euclidean length of the numbers.
+    pub length: f32,
+}
+
+impl Question {
+    pub(super) fn new(vector: &[f32]) -> Self {
+        let highest = highest(vector);
+        let inverse = if highest > 0.0 { 127.0 / highest } else { 0.0 };
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        let (mut sum, mut squares) = (0, 0);
+        for dimensions in vector.chunks(BLOCK_DIMENSIONS) {
+            let mut halves = [[0; BLOCK]; 2];
+            for (place, value) in dimensions.iter().enumerate() {
+                let code = (value * inverse).round() as i8;
+                halves[place / BLOCK][place % BLOCK] = code;
+                sum += i32::from(code);
+                squares += i32::from(code).pow(2);
+            }
+            low.push(halves[0]);
+            high.push(halves[1]);
+        }
+        Self {
+            low,
+            high,
+            sum,
+            length: (squares as f32).sqrt(),
+        }
+    }
+}
+
+fn highest(vector: &[f32]) -> f32 {
+    vector
+        .iter()
+        .fold(0.0_f32, |high, value| high.max(value.abs()))
 }
 
 /// The product of two vectors, in an order that does not depend on the processor.
@@ -49,60 +119,40 @@ pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-struct Scan<'a, F> {
-    question: &'a [i16],
-    codes: &'a [i8],
-    scales: &'a [f32],
-    found: &'a mut F,
-}
-
-impl<F: FnMut(usize, f32)> WithSimd for Scan<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let rows = self.codes.chunks_exact(self.question.len().max(1));
-        for (row, (codes, scale)) in rows.zip(self.scales).enumerate() {
-            (self.found)(row, whole_product(self.question, codes) as f32 * scale);
-        }
-    }
-}
-
-/// Written so that the compiler multiplies pairs of 16-bit numbers into 32-bit sums.
-#[inline(always)]
-fn whole_product(question: &[i16], codes: &[i8]) -> i32 {
-    question
-        .iter()
-        .zip(codes)
-        .map(|(&q, &code)| i32::from(q) * i32::from(i16::from(code)))
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn codes_keep_direction_and_length() {
-        let vector = [0.5, -1.0, 0.25, 0.0];
-        let mut codes = Vec::new();
-        let scale = encode(&vector, &mut codes);
-        assert_eq!(codes, [64, -127, 32, 0]);
-        assert!((scale - 1.0 / 127.0).abs() < 1e-7);
-        assert!(encode(&[0.0; 4], &mut codes).abs() < 1e-9);
-        assert_eq!(codes[4..], [0; 4]);
+        let mut vector = vec![0.0; 200];
+        (vector[0], vector[1], vector[64], vector[130]) = (0.5, -1.0, 0.25, 1.0);
+        let mut codes = Codes::new(200);
+        codes.push(&vector);
+        assert_eq!((codes.width, codes.blocks.len()), (2, 2));
+        assert!((codes.scales[0] - 1.0 / 7.0).abs() < 1e-7);
+        let halves = |block: usize, byte: usize| {
+            let byte = codes.blocks[block][byte];
+            (i32::from(byte & 15) - OFFSET, i32::from(byte >> 4) - OFFSET)
+        };
+        assert_eq!(halves(0, 0), (4, 2));
+        assert_eq!(halves(0, 1), (-7, 0));
+        assert_eq!(halves(1, 2), (7, 0));
+        assert_eq!(halves(1, 63), (0, 0));
+        codes.push(&[0.0; 200]);
+        assert!(codes.scales[1].abs() < 1e-9);
+        assert_eq!(codes.blocks[2..], [[0x88; BLOCK]; 2]);
     }
 
     #[test]
-    fn every_row_is_multiplied() {
-        let question = [127, -127, 1];
-        let codes = [1, 0, 0, 0, 1, 0, 127, -127, 127];
-        let mut rows = Vec::new();
-        scan(&question, &codes, &[1.0, 2.0, 1.0], &mut |row, score| {
-            rows.push((row, score));
-        });
-        assert_eq!(rows, [(0, 127.0), (1, -254.0), (2, 32385.0)]);
-        scan(&[], &[], &[], &mut |_, _| unreachable!());
+    fn a_question_is_laid_out_like_the_blocks() {
+        let mut vector = vec![0.0; 130];
+        (vector[3], vector[67], vector[128]) = (1.0, -1.0, 0.5);
+        let question = Question::new(&vector);
+        assert_eq!((question.low[0][3], question.high[0][3]), (127, -127));
+        assert_eq!(question.low[1][0], 64);
+        assert_eq!(question.sum, 64);
+        assert!((question.length - 190.6).abs() < 0.1);
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::code::{BLOCK, Codes};
 use super::index::VectorIndex;
 
 const MAGIC: &[u8; 8] = b"malhavec";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Magic, version, space, generation, dimensions, rows.
 const HEADER: usize = 48;
 
@@ -87,11 +88,7 @@ impl VectorFile {
         let ExactVectors::Memory(exact) = &index.exact else {
             return Ok(());
         };
-        let temporary = self
-            .path
-            .with_extension(format!("vectors-{}", std::process::id()));
-        let written = File::create(&temporary).and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 16, file);
+        self.replace(&self.path, |out| {
             out.write_all(MAGIC)?;
             let numbers = [
                 VERSION,
@@ -106,20 +103,39 @@ impl VectorFile {
             for owner in &index.owners {
                 out.write_all(&owner.to_le_bytes())?;
             }
-            for scale in &index.scales {
+            for scale in &index.codes.scales {
                 out.write_all(&scale.to_le_bytes())?;
             }
-            for codes in index.codes.chunks(1 << 16) {
-                out.write_all(pulp::bytemuck::cast_slice(codes))?;
-            }
+            out.write_all(index.codes.bytes())?;
             for value in exact {
                 out.write_all(&value.to_le_bytes())?;
             }
+            Ok(())
+        })
+    }
+
+    /// Where a graph of neighbours is kept.
+    pub(super) fn neighbours_path(&self) -> PathBuf {
+        self.path.with_extension("neighbours")
+    }
+
+    /// Writes a file and then puts it in the place of `path`.
+    pub(super) fn replace(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), VectorFileError> {
+        let temporary = self
+            .path
+            .with_extension(format!("vectors-{}", std::process::id()));
+        let written = File::create(&temporary).and_then(|file| {
+            let mut out = BufWriter::with_capacity(1 << 16, file);
+            write(&mut out)?;
             out.into_inner()
                 .map_err(io::IntoInnerError::into_error)?
                 .sync_data()
         });
-        let replaced = written.and_then(|()| std::fs::rename(&temporary, &self.path));
+        let replaced = written.and_then(|()| std::fs::rename(&temporary, path));
         if replaced.is_err() {
             let _ = std::fs::remove_file(&temporary);
         }
@@ -149,7 +165,8 @@ impl VectorFile {
             return Err(VectorFileError::Stale);
         }
         let rows = numbers[4];
-        let row_bytes = 8 + 4 + 5 * dimensions as u64;
+        let width = Codes::width(dimensions);
+        let row_bytes = (8 + 4 + BLOCK * width + 4 * dimensions) as u64;
         if rows
             .checked_mul(row_bytes)
             .and_then(|bytes| bytes.checked_add(HEADER as u64))
@@ -173,26 +190,33 @@ impl VectorFile {
         read_exact(&mut file, &mut bytes)?;
         let mut scales = vec![0.0; rows];
         read_floats(&bytes, &mut scales);
-        let mut codes = vec![0_i8; rows * dimensions];
-        read_exact(&mut file, pulp::bytemuck::cast_slice_mut(&mut codes))?;
+        let mut blocks = vec![[0_u8; BLOCK]; rows * width];
+        read_exact(&mut file, blocks.as_flattened_mut())?;
         Ok(VectorIndex {
             dimensions,
             owners,
-            codes,
-            scales,
+            codes: Codes {
+                width,
+                blocks,
+                scales,
+            },
             exact: ExactVectors::File {
                 file: Mutex::new(file),
                 offset: HEADER as u64 + rows as u64 * (row_bytes - 4 * dimensions as u64),
             },
+            neighbours: None,
         })
     }
 
-    /// Deletes the file, if it is there.
+    /// Deletes the file, if it is there, and the graph of neighbours.
     pub fn remove(&self) -> io::Result<()> {
-        match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        for path in [&self.path, &self.neighbours_path()] {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
+        Ok(())
     }
 }
 

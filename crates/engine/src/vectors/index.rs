@@ -1,12 +1,14 @@
 //! The vectors of a space in memory.
 
-use super::code::{encode, product, scan};
+use super::code::{Codes, Question, product};
 use super::file::ExactVectors;
+use super::neighbours::Neighbours;
+use super::scan::{PIECE, highest_scores, slack};
 
-/// Rows whose full vector is looked at, for each one wanted, and at least. On 100,000 vectors of 384 dimensions
-/// the first ten are then those of a full scan.
-const RESCORED_FACTOR: usize = 4;
-const RESCORED_LEAST: usize = 100;
+/// Rows whose full vector is looked at, at most: so many for each one wanted, and at least. Only where thousands of
+/// vectors are almost alike are there more that could be among the nearest.
+const MOST_RESCORED_FACTOR: usize = 4;
+const MOST_RESCORED_LEAST: usize = 4096;
 
 /// A neighbour.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,16 +19,17 @@ pub struct VectorHit {
     pub score: f64,
 }
 
-/// Vectors of length 1 with their owners. What takes space is one byte a dimension; full vectors stay in the cache
-/// file where there is one.
+/// Vectors of length 1 with their owners. What takes space is half a byte a dimension; full vectors stay in the
+/// cache file where there is one.
 #[derive(Debug)]
 pub struct VectorIndex {
     pub(super) dimensions: usize,
     /// Ascending.
     pub(super) owners: Vec<i64>,
-    pub(super) codes: Vec<i8>,
-    pub(super) scales: Vec<f32>,
+    pub(super) codes: Codes,
     pub(super) exact: ExactVectors,
+    /// Shows the way where there are so many vectors that looking at each takes too long.
+    pub(super) neighbours: Option<Neighbours>,
 }
 
 impl VectorIndex {
@@ -36,15 +39,15 @@ impl VectorIndex {
         let mut index = Self {
             dimensions,
             owners: Vec::new(),
-            codes: Vec::new(),
-            scales: Vec::new(),
+            codes: Codes::new(dimensions),
             exact: ExactVectors::Memory(Vec::new()),
+            neighbours: None,
         };
         let mut exact = Vec::new();
         for (owner, vector) in vectors {
             if vector.len() == dimensions && vector.iter().all(|value| value.is_finite()) {
                 index.owners.push(owner);
-                index.scales.push(encode(&vector, &mut index.codes));
+                index.codes.push(&vector);
                 exact.extend(vector);
             }
         }
@@ -61,6 +64,11 @@ impl VectorIndex {
         self.owners.is_empty()
     }
 
+    /// Bytes that are in memory for every search: owners, codes, scales.
+    pub fn code_bytes(&self) -> usize {
+        8 * self.len() + self.codes.bytes().len() + 4 * self.codes.scales.len()
+    }
+
     /// The `limit` nearest vectors whose owners are admitted, nearest first, ties by owner.
     ///
     /// # Errors
@@ -74,19 +82,51 @@ impl VectorIndex {
         if question.len() != self.dimensions || limit == 0 {
             return Ok(Vec::new());
         }
-        let mut codes = Vec::with_capacity(self.dimensions);
-        encode(question, &mut codes);
-        let mut best = Best::new((limit * RESCORED_FACTOR).max(RESCORED_LEAST));
-        scan(&codes, &self.codes, &self.scales, &mut |row, score| {
-            if score > best.least && admits(self.owners[row]) {
-                best.push(row, score);
-            }
+        let asked = Question::new(question);
+        let through_neighbours = self.neighbours.as_ref().and_then(|neighbours| {
+            let admits = |row: usize| admits(self.owners[row]);
+            neighbours.candidates(&self.codes, &asked, limit, admits)
         });
-        let mut rows = best.into_rows();
-        rows.sort_unstable();
+        let rows = through_neighbours.unwrap_or_else(|| self.candidates(&asked, limit, admits));
         let mut hits = self.exact_hits(question, &rows)?;
         hits.truncate(limit);
         Ok(hits)
+    }
+
+    /// Rows, ascending, that may be among the nearest when the rounding of the codes is allowed for.
+    fn candidates(
+        &self,
+        question: &Question,
+        limit: usize,
+        admits: impl Fn(i64) -> bool,
+    ) -> Vec<usize> {
+        let slack = slack(question);
+        let score = |row: usize, highest: f32| highest - slack * self.codes.scales[row];
+        let mut nearest = Nearest::new(limit);
+        let mut kept: Vec<(f32, usize)> = Vec::new();
+        let mut scores = vec![0.0; PIECE.min(self.len())];
+        for first in (0..self.len()).step_by(PIECE) {
+            let scores = &mut scores[..PIECE.min(self.len() - first)];
+            highest_scores(question, slack, &self.codes, first, scores);
+            for (row, &highest) in (first..).zip(scores.iter()) {
+                if highest >= nearest.least && admits(self.owners[row]) {
+                    nearest.push(score(row, highest));
+                    kept.push((highest, row));
+                }
+            }
+        }
+        let least = nearest.last();
+        kept.retain(|&(highest, _)| highest >= least);
+        let most = (limit * MOST_RESCORED_FACTOR).max(MOST_RESCORED_LEAST);
+        if kept.len() > most {
+            let order =
+                |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            kept.select_nth_unstable_by(most, order);
+            kept.truncate(most);
+        }
+        let mut rows: Vec<usize> = kept.into_iter().map(|entry| entry.1).collect();
+        rows.sort_unstable();
+        rows
     }
 
     /// The vectors of these owners by their nearness; owners without a vector are left out.
@@ -120,48 +160,45 @@ impl VectorIndex {
     }
 }
 
-/// The best so many rows of a scan. Keeps up to twice as many and halves them when it is full, which costs less
+/// The best so many scores of a scan. Keeps up to twice as many and halves them when it is full, which costs less
 /// than a heap.
-struct Best {
+struct Nearest {
     wanted: usize,
-    rows: Vec<(f32, usize)>,
-    /// Rows of at most this score cannot get in.
+    scores: Vec<f32>,
+    /// So many scores are at least this.
     least: f32,
 }
 
-impl Best {
+impl Nearest {
     fn new(wanted: usize) -> Self {
         Self {
             wanted,
-            rows: Vec::with_capacity(2 * wanted),
+            scores: Vec::with_capacity(2 * wanted.min(PIECE)),
             least: f32::NEG_INFINITY,
         }
     }
 
-    fn push(&mut self, row: usize, score: f32) {
-        self.rows.push((score, row));
-        if self.rows.len() == 2 * self.wanted {
+    fn push(&mut self, score: f32) {
+        self.scores.push(score);
+        if self.scores.len() >= 2 * self.wanted {
             self.halve();
         }
     }
 
     #[cold]
     fn halve(&mut self) {
-        if self.rows.len() > self.wanted {
-            let order =
-                |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-            self.rows.select_nth_unstable_by(self.wanted, order);
-            self.rows.truncate(self.wanted);
-            self.least = self
-                .rows
-                .iter()
-                .fold(f32::INFINITY, |least, row| least.min(row.0));
-        }
+        self.scores
+            .select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
+        self.scores.truncate(self.wanted);
+        self.least = self.scores[self.wanted - 1];
     }
 
-    fn into_rows(mut self) -> Vec<usize> {
-        self.halve();
-        self.rows.into_iter().map(|row| row.1).collect()
+    /// The lowest of the best so many scores; of fewer, nothing is too low.
+    fn last(mut self) -> f32 {
+        if self.scores.len() >= self.wanted {
+            self.halve();
+        }
+        self.least
     }
 }
 
@@ -221,6 +258,38 @@ mod tests {
                 .count();
         }
         assert!(found >= 299, "{found} of 300");
+    }
+
+    #[test]
+    fn vectors_that_are_almost_alike_are_told_apart() {
+        // Thousands within the rounding error of each other, as notes of one template are.
+        let mut vectors = vectors(3000, 32);
+        for (_, vector) in &mut vectors {
+            for (value, shared) in vector.iter_mut().zip([0.3, -0.2].iter().cycle()) {
+                *value = 0.05 * *value + shared;
+            }
+            let length = product(vector, vector).sqrt();
+            vector.iter_mut().for_each(|value| *value /= length);
+        }
+        let index = VectorIndex::new(32, vectors.clone());
+        for (owner, question) in vectors.iter().step_by(500) {
+            let hits = index.search(question, 5, |_| true).unwrap();
+            assert_eq!(hits[0].owner, *owner);
+            let expected = by_full_scan(&vectors, question, 5, |_| true);
+            let lowest = index.of_owners(question, &expected[4..]).unwrap()[0].score;
+            assert!(hits[4].score >= lowest, "{hits:?}, {lowest}");
+        }
+    }
+
+    #[test]
+    fn more_may_be_wanted_than_there_are() {
+        let index = VectorIndex::new(8, vectors(10, 8));
+        let question = [0.5; 8];
+        assert_eq!(index.search(&question, 500, |_| true).unwrap().len(), 10);
+        assert_eq!(index.search(&question, 10, |_| true).unwrap().len(), 10);
+        assert_eq!(index.search(&question, 5, |_| false).unwrap(), []);
+        let none = VectorIndex::new(8, []);
+        assert_eq!(none.search(&question, 5, |_| true).unwrap(), []);
     }
 
     #[test]

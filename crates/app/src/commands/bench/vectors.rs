@@ -1,5 +1,7 @@
 //! `malha bench vectors`
 
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use malha_engine::vectors::VectorIndex;
@@ -19,6 +21,37 @@ pub(crate) struct Args {
     /// Questions
     #[arg(long, default_value_t = 200, value_name = "N")]
     questions: usize,
+    /// Write vectors and questions to DIR, so that other programs can search the same ones
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
+    /// Search through a graph of neighbours, whatever the number of vectors
+    #[cfg(feature = "hnsw")]
+    #[arg(long)]
+    neighbours: bool,
+}
+
+#[cfg(feature = "hnsw")]
+fn index(args: &Args, index: VectorIndex) -> std::io::Result<VectorIndex> {
+    if args.neighbours {
+        index.with_neighbours()
+    } else {
+        Ok(index)
+    }
+}
+
+#[cfg(not(feature = "hnsw"))]
+const fn index(_: &Args, index: VectorIndex) -> std::io::Result<VectorIndex> {
+    Ok(index)
+}
+
+#[cfg(feature = "hnsw")]
+fn neighbours_mb(index: &VectorIndex) -> f64 {
+    index.neighbours_bytes() as f64 / 1e6
+}
+
+#[cfg(not(feature = "hnsw"))]
+const fn neighbours_mb(_: &VectorIndex) -> f64 {
+    0.0
 }
 
 /// Themes that vectors gather around, as those of real texts do.
@@ -41,8 +74,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Figures> {
     };
     let vectors: Vec<Vec<f32>> = (0..args.vectors).map(|_| near(1.0)).collect();
     let questions: Vec<Vec<f32>> = (0..args.questions).map(|_| near(1.0)).collect();
+    if let Some(folder) = &args.write {
+        for (name, rows) in [("vectors.f32", &vectors), ("questions.f32", &questions)] {
+            let mut out = std::io::BufWriter::new(std::fs::File::create(folder.join(name))?);
+            for value in rows.iter().flatten() {
+                out.write_all(&value.to_le_bytes())?;
+            }
+            out.flush()?;
+        }
+    }
     let start = Instant::now();
-    let index = VectorIndex::new(args.dimensions, (0..).zip(vectors.iter().cloned()));
+    let codes = VectorIndex::new(args.dimensions, (0..).zip(vectors.iter().cloned()));
+    let index = index(args, codes)?;
     let build_s = start.elapsed().as_secs_f64();
     let mut times = Vec::new();
     let mut found = 0;
@@ -78,10 +121,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Figures> {
     figures.push("recall_at_10", found as f64 / wanted.max(1) as f64);
     figures.latencies("search", &times);
     figures.push_some("search_cpu_ms", cpu_ms);
-    figures.push(
-        "code_mb",
-        (args.vectors * (args.dimensions + 12)) as f64 / 1e6,
-    );
+    figures.push("code_mb", index.code_bytes() as f64 / 1e6);
+    figures.push("neighbours_mb", neighbours_mb(&index));
     Ok(figures)
 }
 
