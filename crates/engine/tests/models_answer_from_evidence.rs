@@ -127,6 +127,7 @@ fn answer_with(
     let run = AnswerRun {
         model,
         reports,
+        router: None,
         settings: &settings,
         limit,
     };
@@ -510,6 +511,7 @@ fn a_report_that_cannot_be_read_costs_no_question_and_is_retried_alone() {
     let run = AnswerRun {
         model: &model,
         reports: Some(&writer),
+        router: None,
         settings: &settings,
         limit: SpendingLimit::default(),
     };
@@ -697,4 +699,49 @@ fn nothing_of_a_forgotten_document_stays_in_reports_or_conversations() {
         .unwrap();
     let traces = engine.absence("zweihander").unwrap();
     assert!(traces.found.is_empty(), "{traces:?}");
+}
+
+#[test]
+fn a_model_may_decide_how_a_question_is_answered() {
+    let engine = village();
+    let writer = Script::new(|request| format!("It was Ana. [{}]", number_of(request, "kiln")));
+    let settings = AnswerSettings::default();
+    let request = AskRequest::new("Who built the red kiln?");
+    let ask = |router: &dyn ChatModel| {
+        let run = AnswerRun {
+            model: &writer,
+            reports: None,
+            router: Some(router),
+            settings: &settings,
+            limit: SpendingLimit::default(),
+        };
+        engine.answer(&request, &run, &mut |_| {}).unwrap()
+    };
+
+    let says = Script::new(|_| "{\"mode\": \"local\", \"reason\": \"names\"}".to_owned());
+    let answer = ask(&says);
+    assert_eq!(answer.mode, AskMode::Local);
+    assert_eq!(answer.reason, "script says: names");
+    let asked = says.asked();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        asked[0].messages[1].text, "| Who built the red kiln?\n",
+        "nothing of the documents decides"
+    );
+
+    // The rules decide where the model does not.
+    for reply in ["I would go for passages", "FAIL"] {
+        let broken = Script::new(move |_| reply.to_owned());
+        let fresh = village();
+        let run = AnswerRun {
+            model: &writer,
+            reports: None,
+            router: Some(&broken),
+            settings: &settings,
+            limit: SpendingLimit::default(),
+        };
+        let answer = fresh.answer(&request, &run, &mut |_| {}).unwrap();
+        assert_eq!(answer.mode, AskMode::Hybrid, "{reply}");
+        assert!(answer.notes[0].contains("rules did"), "{:?}", answer.notes);
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{Answer, AnswerSentence, AskMode, AskRequest, GraphAnswer, Sections};
+use malha_engine::types::{
+    Answer, AnswerSentence, AskMode, AskRequest, CommunityLevel, CommunitySelection, GraphAnswer,
+    Sections,
+};
 use malha_engine::{AnswerRun, Engine};
 
 use crate::commands::documents::DocumentArgs;
@@ -30,6 +33,9 @@ pub(crate) struct Args {
     /// Communities that a question about the whole reads at most
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     communities: u32,
+    /// Which communities those are: of one level, or from the coarsest down to what the question is about
+    #[arg(long, value_enum, default_value_t = SelectionName::Coarse)]
+    level: SelectionName,
     /// Answer with sentences of the documents, though a chat model is configured
     #[arg(long)]
     no_model: bool,
@@ -65,11 +71,32 @@ impl From<AskModeName> for AskMode {
     }
 }
 
+/// [`CommunitySelection`] on the command line.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SelectionName {
+    Coarse,
+    Middle,
+    Fine,
+    Dynamic,
+}
+
+impl From<SelectionName> for CommunitySelection {
+    fn from(name: SelectionName) -> Self {
+        match name {
+            SelectionName::Coarse => Self::Level(CommunityLevel::Coarse),
+            SelectionName::Middle => Self::Level(CommunityLevel::Middle),
+            SelectionName::Fine => Self::Level(CommunityLevel::Fine),
+            SelectionName::Dynamic => Self::Dynamic,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let request = AskRequest {
         mode: args.mode.into(),
         budget: args.budget.map(|tokens| tokens as usize),
         communities: args.communities as usize,
+        selection: args.level.into(),
         filter: args.documents.filter(),
         session: args.session.clone(),
         ..AskRequest::new(args.question.join(" "))
@@ -89,17 +116,24 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             .is_some()
             .then(|| settings.models.connect(Task::Reports))
             .transpose()?;
+        let router = settings
+            .models
+            .router
+            .is_some()
+            .then(|| settings.models.connect(Task::Router))
+            .transpose()?;
         let limit = args.spending.limit(&*model, settings)?;
         let run = AnswerRun {
             model: &*model,
             reports: reports.as_deref(),
+            router: router.as_deref(),
             settings: &answers,
             limit,
         };
         settings.check_store_exists()?;
         // Replies are stored before they are read, so the store is opened to be written.
         let engine = Engine::open(&settings.store, settings.engine.clone())?.at(settings.times);
-        let engine = settings.with_graph_questions(engine, limit)?;
+        let engine = settings.with_graph_questions(settings.with_models(engine), limit)?;
         let mut said = Ok(());
         let answer = engine.answer(&request, &run, &mut |sentence| {
             if !settings.json && said.is_ok() {
@@ -164,7 +198,8 @@ fn warn(answer: &Answer, settings: &Settings) {
 fn open(settings: &Settings, keeps_turn: bool) -> anyhow::Result<Engine> {
     settings.check_store_exists()?;
     if keeps_turn {
-        return Ok(Engine::open(&settings.store, settings.engine.clone())?.at(settings.times));
+        let engine = Engine::open(&settings.store, settings.engine.clone())?;
+        return Ok(settings.with_models(engine.at(settings.times)));
     }
     if settings.times.is_present()
         && let Ok(engine) = Engine::open(&settings.store, settings.engine.clone())

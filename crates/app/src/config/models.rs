@@ -30,6 +30,7 @@ pub(super) struct Models {
     extraction: Option<Box<Models>>,
     reports: Option<Box<Models>>,
     answers: Option<Box<Models>>,
+    router: Option<Box<Models>>,
     price: Option<Vec<Price>>,
 }
 
@@ -47,16 +48,24 @@ pub(crate) enum Task {
     Extraction,
     Reports,
     Answers,
+    /// How a question is answered; only where it has a table of its own.
+    Router,
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 3] = [Self::Extraction, Self::Reports, Self::Answers];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Extraction,
+        Self::Reports,
+        Self::Answers,
+        Self::Router,
+    ];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Extraction => "extraction",
             Self::Reports => "reports",
             Self::Answers => "answers",
+            Self::Router => "router",
         }
     }
 }
@@ -75,6 +84,7 @@ pub(crate) struct TaskModels {
     pub(crate) extraction: Option<TaskModel>,
     pub(crate) reports: Option<TaskModel>,
     pub(crate) answers: Option<TaskModel>,
+    pub(crate) router: Option<TaskModel>,
     pub(crate) prices: Vec<ModelPrice>,
 }
 
@@ -85,6 +95,7 @@ impl TaskModels {
             Task::Extraction => self.extraction.as_ref(),
             Task::Reports => self.reports.as_ref(),
             Task::Answers => self.answers.as_ref(),
+            Task::Router => self.router.as_ref(),
         }
     }
 
@@ -129,6 +140,7 @@ impl Models {
             extraction: task(self.extraction, over.extraction),
             reports: task(self.reports, over.reports),
             answers: task(self.answers, over.answers),
+            router: task(self.router, over.router),
             price: over.price.or(self.price),
         }
     }
@@ -142,6 +154,7 @@ impl Models {
                     Task::Extraction => &mut self.extraction,
                     Task::Reports => &mut self.reports,
                     Task::Answers => &mut self.answers,
+                    Task::Router => &mut self.router,
                 };
                 return own.get_or_insert_default().set(rest, value);
             }
@@ -197,16 +210,18 @@ impl Models {
             input_per_million: price.input_per_million,
             output_per_million: price.output_per_million,
         });
-        let (extraction, reports, answers) = (
+        let (extraction, reports, answers, router) = (
             self.extraction.take(),
             self.reports.take(),
             self.answers.take(),
+            self.router.take(),
         );
         let of = |task: Task, own: Option<Box<Self>>| {
             let merged = match own {
                 Some(own) => {
                     let place = format!("models.{}", task.as_str());
-                    if own.extraction.or(own.reports).or(own.answers).is_some() {
+                    let tasks = [&own.extraction, &own.reports, &own.answers, &own.router];
+                    if tasks.iter().any(|task| task.is_some()) {
                         return Err(format!("{place}: a task has no tasks of its own"));
                     }
                     if own.price.is_some() {
@@ -216,6 +231,7 @@ impl Models {
                         extraction: None,
                         reports: None,
                         answers: None,
+                        router: None,
                         ..*own
                     })
                 }
@@ -229,6 +245,10 @@ impl Models {
             extraction: of(Task::Extraction, extraction)?,
             reports: of(Task::Reports, reports)?,
             answers: of(Task::Answers, answers)?,
+            router: match router {
+                Some(own) => of(Task::Router, Some(own))?,
+                None => None,
+            },
             prices: prices.collect(),
         })
     }

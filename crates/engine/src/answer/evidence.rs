@@ -141,7 +141,7 @@ fn head(citation: &Citation, source: Source<'_>) -> String {
 }
 
 /// Every line behind a bar.
-fn push_quoted(text: &mut String, quote: &str) {
+pub(super) fn push_quoted(text: &mut String, quote: &str) {
     for line in quote.lines() {
         text.push_str("| ");
         text.push_str(line);

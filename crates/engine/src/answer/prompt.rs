@@ -17,16 +17,19 @@ pub struct AnswerPrompts {
     pub primer: Template,
     /// System message of a community's report: `{{language}}`.
     pub report: Template,
+    /// System message that asks how a question is to be answered; no placeholder.
+    pub route: Template,
 }
 
 impl AnswerPrompts {
     /// Names of the files that may replace one of ours.
-    pub const FILES: [&'static str; 5] = [
+    pub const FILES: [&'static str; 6] = [
         "answer.md",
         "question.md",
         "map.md",
         "primer.md",
         "report.md",
+        "route.md",
     ];
 
     /// Our own prompts but for those given by file name.
@@ -61,6 +64,7 @@ impl AnswerPrompts {
                 &["language"],
                 &[],
             )?,
+            route: files.load("route.md", include_str!("prompts/route.md"), &[], &[])?,
         })
     }
 }

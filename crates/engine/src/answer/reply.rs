@@ -1,8 +1,9 @@
-//! What a model replies to requests for JSON: points of a section, a report, follow-up questions.
+//! What a model replies to requests for JSON: points of a section, a report, follow-up questions, a way to answer.
 
 use serde_json::Value;
 
 use crate::language_model::{lenient_json, without_thoughts};
+use crate::types::AskMode;
 
 /// Follow-up questions are no longer than this many characters.
 const LONGEST_QUESTION: usize = 300;
@@ -88,6 +89,20 @@ pub fn read_follow_ups(reply: &str, most: usize) -> Result<Vec<String>, String> 
         .filter(|question: &String| !question.is_empty())
         .take(most)
         .collect())
+}
+
+/// Reads how a question is to be answered, and why.
+///
+/// # Errors
+/// There is no such way.
+pub fn read_route(reply: &str) -> Result<(AskMode, String), String> {
+    let value = object(reply, &["mode"])?;
+    let text = |name: &str| one_line(value.get(name).and_then(Value::as_str).unwrap_or_default());
+    let named = text("mode").to_lowercase();
+    match AskMode::parse(&named) {
+        Some(mode) if mode != AskMode::Auto => Ok((mode, text("reason"))),
+        _ => Err(format!("its mode {named:?} is none of ours")),
+    }
 }
 
 /// The first object of a reply that has one of these fields.
@@ -240,6 +255,25 @@ mod tests {
             (report.findings.points.len(), report.findings.dropped),
             (1, 1)
         );
+    }
+
+    #[test]
+    fn a_way_is_one_of_ours() {
+        let check = |reply: &str, expected: Result<(AskMode, &str), &str>| {
+            let read = read_route(reply);
+            let read = read.as_ref().map(|(mode, reason)| (*mode, reason.as_str()));
+            assert_eq!(read.map_err(String::as_str), expected);
+        };
+        check(
+            "{\"mode\": \"Global\", \"reason\": \"themes\"}",
+            Ok((AskMode::Global, "themes")),
+        );
+        check("{\"mode\": \"local\"}", Ok((AskMode::Local, "")));
+        check(
+            "{\"mode\": \"auto\"}",
+            Err("its mode \"auto\" is none of ours"),
+        );
+        check("global", Err("there is no JSON in it"));
     }
 
     #[test]

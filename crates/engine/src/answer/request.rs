@@ -1,7 +1,8 @@
-//! The requests: an answer, a report, the points of a section, follow-up questions.
+//! The requests: an answer, a report, the points of a section, follow-up questions, the way to answer.
 
 use serde_json::{Value, json};
 
+use super::evidence::push_quoted;
 use super::prompt::AnswerPrompts;
 use crate::language_model::{ChatRequest, Message, Role};
 use crate::text::{Language, detect_language};
@@ -85,6 +86,24 @@ pub fn report_request(
     });
     let schema = object(&fields, &["title", "summary", "rating", "findings"]);
     request(system, evidence.to_owned(), max_output_tokens, Some(schema))
+}
+
+/// Asks how a question is to be answered. No text of a document is in it.
+pub fn route_request(
+    prompts: &AnswerPrompts,
+    question: &str,
+    max_output_tokens: u32,
+) -> ChatRequest {
+    let mut user = String::new();
+    push_quoted(&mut user, question.trim());
+    let fields = json!({ "mode": text(), "reason": text() });
+    let schema = object(&fields, &["mode", "reason"]);
+    request(
+        prompts.route.fill(&[]),
+        user,
+        max_output_tokens,
+        Some(schema),
+    )
 }
 
 /// The same request once more, with what was wrong with the first reply.

@@ -3,9 +3,13 @@
 use super::Engine;
 use super::ask::{Way, context_request, extracted, unanswered, words_of};
 use super::checker::Checker;
-use crate::answer::{AnswerPrompts, AnswerSettings, Offer, Source, answer_request, offer};
+use super::structured::ask_structured;
+use crate::answer::{
+    AnswerPrompts, AnswerSettings, Offer, Source, answer_request, offer, read_route, route_request,
+};
 use crate::language_model::{ChatModel, ChatRequest, ModelError, ModelErrorKind};
 use crate::replies::{CachedModel, ReplyCache, StoredReply};
+use crate::router::Route;
 use crate::storage;
 use crate::types::{
     Answer, AnswerSentence, AskMode, AskRequest, Citation, Context, ContextKind, Cut, DocumentKind,
@@ -13,8 +17,9 @@ use crate::types::{
 };
 use crate::{Error, Result};
 
-/// The line of the bill.
+/// Lines of the bill.
 const STEP: &str = "answer";
+const ROUTE: &str = "route";
 /// Share of the question, its words weighted by rarity, that the best sentences must hold before a model is asked:
 /// less than an answer without a model needs, because a model also reads what is put in other words.
 const LEAST_COVERAGE: f64 = 0.3;
@@ -30,6 +35,8 @@ pub struct AnswerRun<'a> {
     /// Writes the reports of communities that a question needs and nobody has written yet; `None`: central sentences
     /// of the documents are reports enough.
     pub reports: Option<&'a dyn ChatModel>,
+    /// Decides how a question is answered that does not say it; `None`: rules over its words do.
+    pub router: Option<&'a dyn ChatModel>,
     pub settings: &'a AnswerSettings,
     pub limit: SpendingLimit,
 }
@@ -83,10 +90,6 @@ impl Engine {
         let prompts = AnswerPrompts::new(&run.settings.prompts).map_err(Error::Usage)?;
         let prepared = self.prepared(request)?;
         let request = &prepared.request;
-        let (mode, reason) = match self.way(request)? {
-            Way::Answered(answer) => return self.finished(*answer, &prepared),
-            Way::By(mode, reason) => (mode, reason),
-        };
         let replies = self.replies(run.limit);
         let mut asking = Asking {
             engine: self,
@@ -96,6 +99,16 @@ impl Engine {
             replies: &replies,
             earlier: &prepared.earlier,
             notes: Vec::new(),
+        };
+        let proposed = asking.proposed_way()?;
+        let (mode, reason) = match self.way(request, proposed)? {
+            Way::Answered(mut answer) => {
+                answer.notes.splice(0..0, asking.notes);
+                replies.flush()?;
+                answer.spent += replies.spent();
+                return self.finished(*answer, &prepared);
+            }
+            Way::By(mode, reason) => (mode, reason),
         };
         let gathered = asking.gather(mode)?;
         let communities = gathered.communities;
@@ -160,6 +173,31 @@ impl<'a> Asking<'a> {
     /// A model behind the store's replies, for one line of the bill.
     pub(super) fn cached(&self, model: &'a dyn ChatModel, step: &'static str) -> CachedModel<'a> {
         CachedModel::new(model, self.replies, step)
+    }
+
+    /// What the model of the router says. One that fails leaves the decision to the rules.
+    fn proposed_way(&mut self) -> Result<Option<Route>> {
+        let Some(model) = self.run.router.filter(|_| self.request.mode == AskMode::Auto) else {
+            return Ok(None);
+        };
+        let room = self.run.settings.max_output_tokens;
+        let asked = route_request(self.prompts, self.question(), room);
+        let model = self.cached(model, ROUTE);
+        let read = ask_structured(&model, &[asked], |_, reply| read_route(reply))?;
+        match read.into_iter().next() {
+            Some(Ok((mode, reason))) => Ok(Some(Route {
+                mode,
+                reason: format!("{} says: {reason}", model.name()),
+            })),
+            Some(Err(unusable)) => {
+                self.notes.push(format!(
+                    "the model of the router gave no way, rules did: {}",
+                    unusable.reason
+                ));
+                Ok(None)
+            }
+            None => Ok(None),
+        }
     }
 
     fn gather(&mut self, mode: AskMode) -> Result<Gathered> {

@@ -7,7 +7,7 @@ use super::global::rounds;
 use crate::Result;
 use crate::answer::{Piece, extract, is_supported, refusal};
 use crate::retrieval::{self, CHUNKS, Sentences, score_sentences};
-use crate::router::{Features, asks_for_rows, route};
+use crate::router::{Features, Route, asks_for_rows, route};
 use crate::storage;
 use crate::text::detect_language;
 use crate::types::{
@@ -43,7 +43,7 @@ impl Engine {
     /// [`Error::Usage`] for a question without words.
     pub fn ask(&self, request: &AskRequest) -> Result<Answer> {
         let prepared = self.prepared(request)?;
-        let (mode, reason) = match self.way(&prepared.request)? {
+        let (mode, reason) = match self.way(&prepared.request, None)? {
             Way::Answered(answer) => return self.finished(*answer, &prepared),
             Way::By(mode, reason) => (mode, reason),
         };
@@ -63,9 +63,9 @@ impl Engine {
         }
     }
 
-    /// How a question is answered, and why; no reason where the caller says how. The graph is asked at once: where
-    /// it does not know, the router takes the next way.
-    pub(super) fn way(&self, request: &AskRequest) -> Result<Way> {
+    /// How a question is answered, and why; no reason where the caller says how. `proposed` is what a model says,
+    /// instead of the rules. The graph is asked at once: where it does not know, the rules take the next way.
+    pub(super) fn way(&self, request: &AskRequest, proposed: Option<Route>) -> Result<Way> {
         let question = &request.question;
         match request.mode {
             AskMode::Auto => {}
@@ -79,7 +79,11 @@ impl Engine {
                 && asks_for_rows(question)
                 && self.has_types_of(question)?,
         };
-        let mut routed = route(question, features);
+        // Rows know nothing of a choice of documents.
+        let fits = |way: &Route| way.mode != AskMode::Cypher || request.documents.is_none();
+        let mut routed = proposed
+            .filter(fits)
+            .unwrap_or_else(|| route(question, features));
         if routed.mode == AskMode::Cypher {
             let mut answer = self.ask_by_graph(request)?;
             if !answer.is_refusal {

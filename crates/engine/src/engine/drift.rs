@@ -20,10 +20,9 @@ impl Asking<'_> {
     /// Lets the model ask further from an overview of the communities that fit. Where it gives no usable questions,
     /// the central names of those communities stand in for them.
     pub(super) fn follow_up(&mut self, gathered: &mut Gathered) -> Result<()> {
-        let (mut ids, total) = self
-            .engine
-            .fitting_communities(self.question(), self.request)?;
-        ids.truncate(COMMUNITIES);
+        let (ids, total) =
+            self.engine
+                .fitting_communities(self.question(), self.request, COMMUNITIES)?;
         let mut reports = self.engine.reports(&ids)?;
         self.engine
             .fit_findings(&mut reports, self.question(), self.request)?;

@@ -28,6 +28,7 @@ mod recall;
 mod replies;
 mod reports;
 mod review;
+mod selection;
 mod structured;
 mod times;
 mod transfer;

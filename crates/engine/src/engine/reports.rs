@@ -1,13 +1,11 @@
 //! Reports of communities: written when they are first needed, and again when their community has changed.
 
-use rustc_hash::FxHashMap;
-
 use super::Engine;
 use super::explore::Explorer;
-use crate::retrieval::{self, CHUNKS, central_sentences};
+use crate::retrieval::central_sentences;
 use crate::storage::{self, StoredReport};
 use crate::text::query_terms;
-use crate::types::{AskRequest, CommunityLevel, CommunityReport, EntityId, Finding, SearchRequest};
+use crate::types::{AskRequest, CommunityReport, EntityId, Finding};
 use crate::{Error, Result};
 
 /// Members whose names choose the sentences of a report.
@@ -102,8 +100,7 @@ impl Engine {
         most: usize,
         request: &AskRequest,
     ) -> Result<(Vec<CommunityReport>, usize)> {
-        let (mut ids, total) = self.fitting_communities(question, request)?;
-        ids.truncate(most);
+        let (ids, total) = self.fitting_communities(question, request, most)?;
         let mut reports = self.reports(&ids)?;
         self.fit_findings(&mut reports, question, request)?;
         Ok((reports, total))
@@ -112,57 +109,6 @@ impl Engine {
     /// The stored reports of these communities, or those of central sentences.
     pub(super) fn reports(&self, ids: &[i64]) -> Result<Vec<CommunityReport>> {
         ids.iter().map(|&id| self.community_report(id)).collect()
-    }
-
-    /// Communities of more than one entity, those that fit a question best first, and how many communities there
-    /// are. A community fits by its share of the passages that the question finds; where those say nothing, larger
-    /// ones come first.
-    pub(super) fn fitting_communities(
-        &self,
-        question: &str,
-        request: &AskRequest,
-    ) -> Result<(Vec<i64>, usize)> {
-        self.update_communities()?;
-        let search = SearchRequest {
-            limit: CHUNKS,
-            documents: request.documents.clone(),
-            ..SearchRequest::new(question)
-        };
-        let found = self
-            .read(|reader| retrieval::search(reader, &search))?
-            .results;
-        self.explore(|explorer| {
-            let level = CommunityLevel::Coarse.number();
-            let all =
-                storage::communities_of_level(explorer.connection, explorer.namespace, level)?;
-            let mut score: FxHashMap<i64, f64> = FxHashMap::default();
-            for (place, evidence) in found.iter().enumerate() {
-                let Some(chunk) = explorer.graph.chunks.get(evidence.chunk) else {
-                    continue;
-                };
-                let entities = explorer.graph.mentions.entities(chunk);
-                let share = 1.0 / (1.0 + place as f64 / 20.0) / entities.len().max(1) as f64;
-                for &entity in entities {
-                    let id = explorer.graph.entities.id(entity);
-                    for (at, community) in storage::communities_of_entity(explorer.connection, id)?
-                    {
-                        if at == level {
-                            *score.entry(community).or_default() += share;
-                        }
-                    }
-                }
-            }
-            let mut ranked: Vec<(i64, usize)> = all.clone();
-            ranked.retain(|&(_, size)| size > 1);
-            let of = |id: i64| score.get(&id).copied().unwrap_or(0.0);
-            ranked.sort_by(|a, b| {
-                of(b.0)
-                    .total_cmp(&of(a.0))
-                    .then(b.1.cmp(&a.1))
-                    .then(a.0.cmp(&b.0))
-            });
-            Ok((ranked.into_iter().map(|(id, _)| id).collect(), all.len()))
-        })
     }
 
     /// Findings with most words of the question first, and only those from documents that are asked about.

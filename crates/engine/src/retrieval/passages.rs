@@ -11,7 +11,7 @@ use super::Reader;
 use super::quote::states_something;
 use crate::Result;
 use crate::storage::{self, EvidenceChunk, full_text};
-use crate::text::{QueryTerm, Tokenizer, query_terms, sentences};
+use crate::text::{QueryTerm, Tokenizer, detect_language, query_terms, sentences};
 use crate::types::{ChunkId, Citation, Evidence};
 
 /// Best chunks whose sentences compete.
@@ -200,6 +200,29 @@ fn chunk_pool(reader: &Reader<'_>, results: &[Evidence]) -> Result<Vec<(f64, Evi
 /// From 1 for the best chunk down. Scores of different lanes do not compare, ranks do.
 fn chunk_score(place: usize) -> f64 {
     1.0 / (1.0 + place as f64 / 20.0)
+}
+
+/// Share of the question's words, each weighted by its rarity in the store, that each text holds: 0 to 1.
+pub(crate) fn coverage_of(
+    reader: &Reader<'_>,
+    question: &str,
+    texts: &[String],
+) -> Result<Vec<f64>> {
+    let terms = query_terms(question, &reader.languages);
+    let words = words_of(reader, &terms)?;
+    let all: f64 = words.iter().map(|word| word.rarity).sum();
+    let mut tokenizer = Tokenizer::default();
+    let held = texts.iter().map(|text| {
+        let mut indexed = String::new();
+        tokenizer.index_terms(text, detect_language(text), &mut indexed);
+        let stands: FxHashSet<&str> = indexed.split(' ').collect();
+        let found = words
+            .iter()
+            .filter(|word| word.forms.iter().any(|form| stands.contains(form.as_str())));
+        let covered: f64 = found.map(|word| word.rarity).sum();
+        if all > 0.0 { covered / all } else { 0.0 }
+    });
+    Ok(held.collect())
 }
 
 fn words_of<'a>(reader: &Reader<'_>, terms: &'a [QueryTerm]) -> Result<Vec<Word<'a>>> {

@@ -212,6 +212,19 @@ pub(crate) fn fresh_report(connection: &Connection, id: i64) -> Result<Option<St
         .optional()?)
 }
 
+/// Communities of a namespace that have a fresh report, with its title and summary.
+pub(crate) fn told_communities(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, coalesce(title, '') || ': ' || coalesce(summary, '') FROM community
+         WHERE namespace = ?1 AND NOT stale AND report IS NOT NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map([namespace], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Keeps a report until the community's content changes.
 pub(crate) fn set_report(connection: &Connection, id: i64, report: &StoredReport) -> Result<()> {
     connection

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, Context, DocumentCounts, DocumentFilter, DocumentId, GraphAnswer, Spent};
+use super::{Citation, CommunityLevel, Context, DocumentCounts, DocumentFilter, DocumentId, GraphAnswer, Spent};
 
 /// How an answer looks for its evidence.
 #[derive(
@@ -43,6 +43,22 @@ impl AskMode {
     }
 }
 
+/// Which communities a question about the whole reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommunitySelection {
+    /// Those of one level that fit the question.
+    Level(CommunityLevel),
+    /// From the coarsest down: a community gives way to those of its parts that the question is about, where these
+    /// are the smaller half of it.
+    Dynamic,
+}
+
+impl Default for CommunitySelection {
+    fn default() -> Self {
+        Self::Level(CommunityLevel::Coarse)
+    }
+}
+
 /// A question that wants an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskRequest {
@@ -52,6 +68,8 @@ pub struct AskRequest {
     pub budget: Option<usize>,
     /// Communities that a question about the whole reads at most.
     pub communities: usize,
+    /// Which communities those are.
+    pub selection: CommunitySelection,
     /// Only these documents; `None` for all.
     pub documents: Option<Vec<DocumentId>>,
     /// Only documents that it lets through. A question about the whole then hears every one of them instead of
@@ -70,6 +88,7 @@ impl AskRequest {
             budget: None,
             // The first article's default.
             communities: 8,
+            selection: CommunitySelection::default(),
             documents: None,
             filter: DocumentFilter::default(),
             session: None,

@@ -59,7 +59,7 @@ mod turn;
 mod usage;
 
 pub use alias::{Alias, AliasSource};
-pub use answer::{Answer, AnswerSentence, AskMode, AskRequest, Sections};
+pub use answer::{Answer, AnswerSentence, AskMode, AskRequest, CommunitySelection, Sections};
 pub use chunk::ChunkDraft;
 pub use community::{
     CommunityLevel, CommunityList, CommunityMember, CommunityReport, CommunityRequest,

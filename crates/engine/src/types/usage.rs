@@ -43,6 +43,19 @@ pub struct Spent {
     pub failed: u64,
 }
 
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, more: Self) {
+        self.calls += more.calls;
+        self.input_tokens += more.input_tokens;
+        self.output_tokens += more.output_tokens;
+        self.cost += more.cost;
+        self.cache_hits += more.cache_hits;
+        self.retries += more.retries;
+        self.waited_ms += more.waited_ms;
+        self.failed += more.failed;
+    }
+}
+
 /// By what the bill is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

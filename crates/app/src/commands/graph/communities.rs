@@ -98,6 +98,7 @@ fn write_reports(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     let run = AnswerRun {
         model: &*model,
         reports: Some(&*model),
+        router: None,
         settings: &answers,
         limit: args.spending.limit(&*model, settings)?,
     };
