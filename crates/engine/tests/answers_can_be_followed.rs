@@ -1,18 +1,14 @@
 //! Contexts keep their budget; answers are sentences of the documents with their places, or a refusal.
 
+#[path = "support/village.rs"]
+mod village;
+
 use malha_engine::exchange::TripleOptions;
 use malha_engine::types::{
     Answer, AskMode, AskRequest, Budget, BudgetUnit, ContextKind, ContextRequest, DocumentFilter,
 };
 use malha_engine::{DocumentInput, Engine, EngineConfig, SourceSpec};
-
-fn document(uri: &str, title: &str, text: &str) -> DocumentInput {
-    DocumentInput {
-        uri: uri.to_owned(),
-        title: title.to_owned(),
-        text: text.to_owned(),
-    }
-}
+use village::{document, village};
 
 fn engine(documents: &[DocumentInput]) -> Engine {
     let engine = Engine::in_memory(EngineConfig::default()).unwrap();
@@ -124,31 +120,6 @@ fn engine_text(filler: &str) -> String {
     )
 }
 
-fn village() -> Engine {
-    engine(&[
-        document(
-            "kiln.md",
-            "Kiln",
-            "The red kiln was built by [[Ana Prado]] in 1911. It burns wood from the northern forest.",
-        ),
-        document(
-            "ana.md",
-            "Ana Prado",
-            "Ana Prado taught pottery in Lisbon. She sold the [[Kiln]] to the village council.",
-        ),
-        document(
-            "mill.md",
-            "Mill",
-            "The old mill stands by the river. [[Bento Sá]] repaired its wheel after the flood.",
-        ),
-        document(
-            "bento.md",
-            "Bento Sá",
-            "Bento Sá runs the [[Mill]] with two apprentices.",
-        ),
-    ])
-}
-
 #[test]
 fn an_answer_is_made_of_quotes_that_stand_where_it_says() {
     let engine = village();
@@ -160,8 +131,7 @@ fn an_answer_is_made_of_quotes_that_stand_where_it_says() {
         answer.text
     );
     assert_eq!(answer.citations[0].uri, "notes/kiln.md");
-    let source =
-        "The red kiln was built by [[Ana Prado]] in 1911. It burns wood from the northern forest.";
+    let source = "The red kiln was built by [[Ana Prado]] in 1911. It burns wood {x} from the northern forest.";
     for (sentence, citation) in answer.sentences.iter().zip(&answer.citations) {
         assert!(sentence.is_supported);
         if citation.uri == "notes/kiln.md" {

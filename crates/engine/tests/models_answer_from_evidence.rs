@@ -1,144 +1,20 @@
 //! A chat model answers from numbered evidence; what it writes is checked, and what it may not decide it never sees.
 
-use std::sync::Mutex;
+#[path = "support/script.rs"]
+mod script;
+#[path = "support/village.rs"]
+mod village;
 
+use std::sync::Arc;
+
+use malha_engine::AnswerRun;
 use malha_engine::answer::AnswerSettings;
-use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
-use malha_engine::types::{Answer, AskMode, AskRequest, SpendingLimit};
-use malha_engine::{AnswerRun, DocumentInput, Engine, EngineConfig};
-
-/// Answers by a function of the request, a few letters at a time, and remembers what it was asked.
-struct Script<F> {
-    answer: F,
-    asked: Mutex<Vec<ChatRequest>>,
-}
-
-impl<F: Fn(&ChatRequest) -> String + Send + Sync> Script<F> {
-    fn new(answer: F) -> Self {
-        Self {
-            answer,
-            asked: Mutex::default(),
-        }
-    }
-
-    fn asked(&self) -> Vec<ChatRequest> {
-        self.asked.lock().unwrap().clone()
-    }
-}
-
-impl<F: Fn(&ChatRequest) -> String + Send + Sync> ChatModel for Script<F> {
-    fn name(&self) -> &'static str {
-        "script"
-    }
-
-    fn complete(
-        &self,
-        request: &ChatRequest,
-        on_text: &mut dyn FnMut(&str),
-    ) -> Result<ChatReply, ModelError> {
-        self.asked.lock().unwrap().push(request.clone());
-        let text = (self.answer)(request);
-        if text == "FAIL" {
-            return Err(ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: "script".to_owned(),
-                message: "out of order".to_owned(),
-            });
-        }
-        let letters: Vec<char> = text.chars().collect();
-        for piece in letters.chunks(3) {
-            on_text(&piece.iter().collect::<String>());
-        }
-        Ok(ChatReply {
-            text,
-            model: "script".to_owned(),
-            ..ChatReply::default()
-        })
-    }
-}
-
-fn document(uri: &str, title: &str, text: &str) -> DocumentInput {
-    DocumentInput {
-        uri: uri.to_owned(),
-        title: title.to_owned(),
-        text: text.to_owned(),
-    }
-}
-
-const KILN: &str =
-    "The red kiln was built by [[Ana Prado]] in 1911. It burns wood {x} from the northern forest.";
-
-fn village() -> Engine {
-    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
-    let documents = [
-        document("kiln.md", "Kiln", KILN),
-        document(
-            "ana.md",
-            "Ana Prado",
-            "Ana Prado taught pottery in Lisbon. She sold the [[Kiln]] to the village council.",
-        ),
-        document(
-            "mill.md",
-            "Mill",
-            "The old mill stands by the river. [[Bento Sá]] repaired its wheel after the flood.",
-        ),
-        document(
-            "bento.md",
-            "Bento Sá",
-            "Bento Sá runs the [[Mill]] with two apprentices.",
-        ),
-    ];
-    engine.index_documents("notes", &documents, &()).unwrap();
-    engine
-}
-
-/// The number that the evidence gives to the quote with these words.
-fn number_of(request: &ChatRequest, words: &str) -> usize {
-    let evidence = &request.messages.last().unwrap().text;
-    let numbered = evidence.lines().filter(|line| line.contains(words));
-    let mut numbers = numbered.filter_map(|line| line.split('|').next()?.parse().ok());
-    numbers
-        .next()
-        .unwrap_or_else(|| panic!("{words} in {evidence}"))
-}
-
-fn answer(engine: &Engine, model: &dyn ChatModel, question: &str) -> (Answer, Vec<String>) {
-    let request = AskRequest::new(question);
-    answer_to(engine, model, &request, SpendingLimit::default())
-}
-
-fn answer_to(
-    engine: &Engine,
-    model: &dyn ChatModel,
-    request: &AskRequest,
-    limit: SpendingLimit,
-) -> (Answer, Vec<String>) {
-    answer_with(engine, model, None, request, limit)
-}
-
-fn answer_with(
-    engine: &Engine,
-    model: &dyn ChatModel,
-    reports: Option<&dyn ChatModel>,
-    request: &AskRequest,
-    limit: SpendingLimit,
-) -> (Answer, Vec<String>) {
-    let settings = AnswerSettings::default();
-    let run = AnswerRun {
-        model,
-        reports,
-        router: None,
-        settings: &settings,
-        limit,
-    };
-    let mut heard = Vec::new();
-    let answer = engine
-        .answer(request, &run, &mut |sentence| {
-            heard.push(sentence.text.clone());
-        })
-        .unwrap();
-    (answer, heard)
-}
+use malha_engine::language_model::{
+    ChatModel, ChatRequest, Embedder, EmbeddingSpace, ModelError, TextRole,
+};
+use malha_engine::types::{AskMode, AskRequest, SpendingLimit};
+use script::{Script, answer, answer_to, cite_all, number_of, step, steps};
+use village::{KILN, document, village};
 
 const QUESTION: &str = "Who built the red kiln?";
 
@@ -315,290 +191,6 @@ fn a_model_that_fails_costs_its_words_only() {
 }
 
 #[test]
-fn a_question_about_the_whole_reads_every_community() {
-    let engine = village();
-    let model = Script::new(|request| {
-        let (kiln, mill) = (
-            number_of(request, "red kiln was built"),
-            number_of(request, "old mill"),
-        );
-        format!(
-            "They tell of the red kiln built by Ana Prado [{kiln}]. The old mill stands by the river [{mill}]."
-        )
-    });
-    let (answer, _) = answer(&engine, &model, "What are the main themes of these notes?");
-    assert_eq!(answer.mode, AskMode::Global);
-    let (read, total) = answer.communities.unwrap();
-    assert!(read >= 2 && read <= total);
-    assert!(
-        answer
-            .sentences
-            .iter()
-            .all(|sentence| sentence.is_supported),
-        "{:?}",
-        answer.sentences
-    );
-}
-
-const WHOLE: &str = "What are the main themes of these notes?";
-
-/// Which of our prompts a request is.
-fn step(request: &ChatRequest) -> &'static str {
-    let system = &request.messages[0].text;
-    [
-        ("You write a report", "report"),
-        ("You read one section", "map"),
-        ("You plan how", "primer"),
-        ("You answer a question", "answer"),
-    ]
-    .into_iter()
-    .find(|(start, _)| system.starts_with(start))
-    .map_or("other", |(_, step)| step)
-}
-
-fn steps(asked: &[ChatRequest]) -> Vec<&'static str> {
-    asked.iter().map(step).collect()
-}
-
-/// A report about whatever is shown, with one finding that cites the first quote and one that cites nothing shown.
-fn report(request: &ChatRequest) -> String {
-    let first = request.messages[1]
-        .text
-        .lines()
-        .find(|line| line.starts_with("1| "))
-        .unwrap();
-    format!(
-        "{{\"title\": \"About {}\", \"summary\": \"It is about this.\", \"rating\": 7, \"rating_reason\": \"Much.\", \
-         \"findings\": [{{\"text\": \"It says something.\", \"evidence\": [1]}}, \
-         {{\"text\": \"Invented.\", \"evidence\": [99]}}]}}",
-        first.trim_start_matches("1| ").replace('"', "")
-    )
-}
-
-/// Cites everything that it is shown.
-fn cite_all(request: &ChatRequest) -> String {
-    let evidence = &request.messages[1].text;
-    let numbered = evidence.lines().filter_map(|line| {
-        let (number, quote) = line.split_once("| ")?;
-        number
-            .parse::<usize>()
-            .ok()
-            .map(|number| format!("{quote} [{number}]"))
-    });
-    numbered.collect::<Vec<_>>().join("\n")
-}
-
-#[test]
-fn reports_are_written_when_needed_and_again_only_when_stale() {
-    let engine = village();
-    let writer = Script::new(report);
-    let model = Script::new(cite_all);
-    let ask = |question: &str| {
-        let request = AskRequest {
-            mode: AskMode::Global,
-            ..AskRequest::new(question)
-        };
-        answer_with(
-            &engine,
-            &model,
-            Some(&writer),
-            &request,
-            SpendingLimit::default(),
-        )
-        .0
-    };
-    let first = ask(WHOLE);
-    assert!(first.notes.is_empty(), "{:?}", first.notes);
-    let written = writer.asked().len();
-    assert!(written >= 2, "one a community: {written}");
-    assert_eq!(first.spent.calls as usize, written + 1);
-    let shown = &model.asked()[0].messages[1].text;
-    assert!(
-        shown.contains("| About The red kiln was built"),
-        "the model's title: {shown}"
-    );
-    assert!(shown.contains("| It says something."), "{shown}");
-    assert!(
-        !shown.contains("Invented"),
-        "a finding needs evidence: {shown}"
-    );
-    assert!(
-        first.sentences.iter().all(|sentence| sentence.is_supported),
-        "{:?}",
-        first.sentences
-    );
-
-    ask("What are the most important topics of all these notes?");
-    assert_eq!(writer.asked().len(), written, "kept for the next question");
-
-    let mill =
-        "The old mill stands by the river. [[Bento Sá]] repaired its wheel after the great flood.";
-    let documents = [
-        document("kiln.md", "Kiln", KILN),
-        document(
-            "ana.md",
-            "Ana Prado",
-            "Ana Prado taught pottery in Lisbon. She sold the [[Kiln]] to the village council.",
-        ),
-        document("mill.md", "Mill", mill),
-        document(
-            "bento.md",
-            "Bento Sá",
-            "Bento Sá runs the [[Mill]] with two apprentices.",
-        ),
-    ];
-    engine.index_documents("notes", &documents, &()).unwrap();
-    ask(WHOLE);
-    let again = &writer.asked()[written..];
-    assert_eq!(again.len(), 1, "only the community of the mill");
-    assert!(again[0].messages[1].text.contains("great flood"));
-}
-
-#[test]
-fn a_report_that_cannot_be_read_costs_no_question_and_is_retried_alone() {
-    let engine = village();
-    let is_broken = Mutex::new(true);
-    let writer = Script::new(|request| {
-        if *is_broken.lock().unwrap() && request.messages[1].text.contains("old mill") {
-            "I am sorry. {\"broken\": [1, 2".to_owned()
-        } else {
-            report(request)
-        }
-    });
-    let model = Script::new(cite_all);
-    let ask = |mode, question: &str| {
-        let request = AskRequest {
-            mode,
-            ..AskRequest::new(question)
-        };
-        answer_with(
-            &engine,
-            &model,
-            Some(&writer),
-            &request,
-            SpendingLimit::default(),
-        )
-        .0
-    };
-    let global = ask(AskMode::Global, WHOLE);
-    assert!(!global.sentences.is_empty() && global.failure.is_none());
-    assert!(
-        global.text.contains("old mill stands"),
-        "its sentences stand in: {}",
-        global.text
-    );
-    assert!(
-        global.notes.iter().any(|note| note.contains("is missing")),
-        "{:?}",
-        global.notes
-    );
-    let local = ask(AskMode::Local, "Who repaired the wheel of the old mill?");
-    assert!(local.text.contains("repaired its wheel"), "{}", local.text);
-    let asked = writer.asked().len();
-    let again = ask(AskMode::Global, "What are the main themes of all notes?");
-    assert!(
-        again.notes.iter().any(|note| note.contains("is missing")),
-        "{:?}",
-        again.notes
-    );
-    assert_eq!(
-        writer.asked().len(),
-        asked,
-        "a question does not pay for it again"
-    );
-
-    let settings = AnswerSettings::default();
-    let run = AnswerRun {
-        model: &model,
-        reports: Some(&writer),
-        router: None,
-        settings: &settings,
-        limit: SpendingLimit::default(),
-    };
-    let still = engine.write_reports(&run).unwrap();
-    assert_eq!((still.written, still.missing.len()), (0, 1), "{still:?}");
-    *is_broken.lock().unwrap() = false;
-    let before = writer.asked().len();
-    let mended = engine.write_reports(&run).unwrap();
-    assert_eq!((mended.written, mended.missing.len()), (1, 0), "{mended:?}");
-    assert_eq!(writer.asked().len(), before + 1, "only that one");
-    assert!(ask(AskMode::Global, WHOLE).notes.is_empty());
-}
-
-#[test]
-fn what_does_not_fit_is_read_in_parts_and_what_is_not_covered_is_named() {
-    let engine = village();
-    let model = Script::new(|request| match step(request) {
-        "map" if request.messages[1].text.contains("old mill") => "{\"points\": []}".to_owned(),
-        "map" => {
-            "{\"points\": [{\"text\": \"Kilns.\", \"rating\": 80, \"evidence\": [1]}]}".to_owned()
-        }
-        _ => cite_all(request),
-    });
-    let request = AskRequest {
-        mode: AskMode::Global,
-        budget: Some(110),
-        ..AskRequest::new(WHOLE)
-    };
-    let (answer, _) = answer_to(&engine, &model, &request, SpendingLimit::default());
-    let sections = answer.sections.clone().unwrap();
-    assert!(sections.total >= 2, "{sections:?}");
-    assert_eq!(
-        (sections.not_supported, sections.failed),
-        (1, 0),
-        "{sections:?}"
-    );
-    assert!(
-        sections
-            .not_covered
-            .iter()
-            .any(|title| title.contains("Mill")),
-        "{sections:?}"
-    );
-    assert!(
-        !sections
-            .not_covered
-            .iter()
-            .any(|title| title.contains("Kiln")),
-        "{sections:?}"
-    );
-    assert_eq!(
-        steps(&model.asked())
-            .iter()
-            .filter(|step| **step == "answer")
-            .count(),
-        1
-    );
-    let last = model.asked().pop().unwrap();
-    assert!(last.messages[1].text.contains("| (80) Kilns."), "{last:?}");
-    assert!(answer.context.used <= 110);
-
-    // One part fails: the others answer, and it is told.
-    let model = Script::new(|request| match step(request) {
-        "map" if request.messages[1].text.contains("old mill") => "FAIL".to_owned(),
-        "map" => {
-            "{\"points\": [{\"text\": \"Kilns!\", \"rating\": 80, \"evidence\": [1]}]}".to_owned()
-        }
-        _ => cite_all(request),
-    });
-    let request = AskRequest {
-        question: "What are the main topics of all notes?".to_owned(),
-        ..request
-    };
-    let (answer, _) = answer_to(&engine, &model, &request, SpendingLimit::default());
-    assert_eq!(answer.sections.unwrap().failed, 1);
-    assert!(
-        answer
-            .notes
-            .iter()
-            .any(|note| note.contains("out of order")),
-        "{:?}",
-        answer.notes
-    );
-    assert!(!answer.sentences.is_empty());
-}
-
-#[test]
 fn a_broad_question_is_followed_up() {
     let engine = village();
     let model = Script::new(|request| match step(request) {
@@ -648,60 +240,6 @@ fn a_follow_up_goes_on_with_what_was_asked() {
 }
 
 #[test]
-fn nothing_of_a_forgotten_document_stays_in_reports_or_conversations() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("malha.db");
-    let engine = Engine::create(&path, EngineConfig::default()).unwrap();
-    let documents = [
-        document("kiln.md", "Kiln", KILN),
-        document(
-            "ana.md",
-            "Ana Prado",
-            "Ana Prado sold the [[Kiln]] to the council.",
-        ),
-        document(
-            "secret.md",
-            "Note",
-            "The Kiln of Ana Prado hides a zweihander under its floor.",
-        ),
-    ];
-    engine.index_documents("notes", &documents, &()).unwrap();
-    let model = Script::new(cite_all);
-    let request = AskRequest {
-        session: Some("talk".to_owned()),
-        ..AskRequest::new("What does the Kiln of Ana Prado hide?")
-    };
-    let (answer, _) = answer_with(
-        &engine,
-        &model,
-        Some(&Script::new(report)),
-        &request,
-        SpendingLimit::default(),
-    );
-    assert!(answer.text.contains("zweihander"), "{}", answer.text);
-    let global = AskRequest {
-        mode: AskMode::Global,
-        ..AskRequest::new(WHOLE)
-    };
-    answer_with(
-        &engine,
-        &model,
-        Some(&Script::new(report)),
-        &global,
-        SpendingLimit::default(),
-    );
-    assert!(!engine.absence("zweihander").unwrap().found.is_empty());
-    engine
-        .forget(&malha_engine::types::ForgetRequest {
-            documents: vec!["notes/secret.md".to_owned()],
-            ..malha_engine::types::ForgetRequest::default()
-        })
-        .unwrap();
-    let traces = engine.absence("zweihander").unwrap();
-    assert!(traces.found.is_empty(), "{traces:?}");
-}
-
-#[test]
 fn a_model_may_decide_how_a_question_is_answered() {
     let engine = village();
     let writer = Script::new(|request| format!("It was Ana. [{}]", number_of(request, "kiln")));
@@ -744,4 +282,69 @@ fn a_model_may_decide_how_a_question_is_answered() {
         assert_eq!(answer.mode, AskMode::Hybrid, "{reply}");
         assert!(answer.notes[0].contains("rules did"), "{:?}", answer.notes);
     }
+}
+
+/// Knows what the kiln and the mill are called in two languages.
+struct Bilingual(EmbeddingSpace);
+
+impl Embedder for Bilingual {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.0
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        let meant = |text: &str| {
+            let text = text.to_lowercase();
+            let says = |words: &[&str]| f32::from(words.iter().any(|word| text.contains(word)));
+            let vector = vec![says(&["kiln", "窑"]), says(&["mill", "磨坊"]), 0.1];
+            let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+            vector.into_iter().map(|v| v / length).collect()
+        };
+        Ok(texts.iter().map(|text| meant(text)).collect())
+    }
+}
+
+#[test]
+fn vectors_lead_across_languages() {
+    let bilingual = Arc::new(Bilingual(EmbeddingSpace {
+        model: "bilingual".to_owned(),
+        dimensions: 3,
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+        pooling: "mean".to_owned(),
+        is_normalized: true,
+    }));
+    let engine = village().with_embedder(Box::new(move || Ok(bilingual.clone())));
+    let question = "谁建造了那座红色的窑？";
+    let reply = |text: &'static str| {
+        Script::new(move |request: &ChatRequest| {
+            let number = number_of(request, "red kiln");
+            text.replace("[1]", &format!("[{number}]"))
+        })
+    };
+
+    let none = Script::new(|_| String::new());
+    let (without, _) = answer(&engine, &none, question);
+    assert!(without.is_refusal, "no word of it is known");
+    assert_eq!(none.asked().len(), 0);
+
+    engine.embed(&()).unwrap();
+    let model = reply("那座窑建于1911年。[1]\n磨坊在河边。[1]\n那座窑建于1912年。[1]");
+    let (answered, _) = answer(&engine, &model, question);
+    let supported: Vec<bool> = answered
+        .sentences
+        .iter()
+        .map(|one| one.is_supported)
+        .collect();
+    assert_eq!(
+        supported,
+        [true, false, false],
+        "the second says another thing, the third another number: {}",
+        answered.text
+    );
+    assert!(answered.citations[0].quote.contains("red kiln"));
+
+    let (unknown, _) = answer(&engine, &none, "谁发明了望远镜？");
+    assert!(unknown.is_refusal, "nothing near it");
+    assert_eq!(none.asked().len(), 0);
 }

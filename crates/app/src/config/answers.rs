@@ -4,17 +4,22 @@ use std::path::{Path, PathBuf};
 
 use malha_engine::answer::{AnswerPrompts, AnswerSettings};
 use malha_engine::text_to_cypher::Prompts;
+use malha_engine::types::Likeness;
 use serde::Deserialize;
 
 use super::extraction::read_prompts;
 use crate::exit::{Exit, Refusal};
 
+const SET: &str = "the example file sets every key of [answers] but the path";
+
 /// `[answers]` as written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Answers {
     pub(super) prompts: Option<PathBuf>,
     max_output_tokens: Option<u32>,
+    known_likeness: Option<f64>,
+    supported_likeness: Option<f64>,
 }
 
 /// `[answers]`, checked; the files it names are read when a command needs them.
@@ -29,12 +34,21 @@ impl Answers {
         Self {
             prompts: over.prompts.or(self.prompts),
             max_output_tokens: over.max_output_tokens.or(self.max_output_tokens),
+            known_likeness: over.known_likeness.or(self.known_likeness),
+            supported_likeness: over.supported_likeness.or(self.supported_likeness),
+        }
+    }
+
+    /// From which cosine on texts mean the same.
+    pub(super) fn likeness(&self) -> Likeness {
+        Likeness {
+            known: self.known_likeness.expect(SET),
+            supported: self.supported_likeness.expect(SET),
         }
     }
 
     /// Without a stated place, prompts stand beside the configuration.
     pub(super) fn check(self, base: &Path) -> AnswerFiles {
-        const SET: &str = "the example file sets every key of [answers] but the path";
         AnswerFiles {
             prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
             max_output_tokens: self.max_output_tokens.expect(SET),
@@ -53,9 +67,19 @@ impl Answers {
                 .parse()
                 .map(|number| self.max_output_tokens = Some(number))
                 .map_err(|_| format!("`{value}` is not a whole number")),
+            "KNOWN_LIKENESS" => cosine(value).map(|number| self.known_likeness = Some(number)),
+            "SUPPORTED_LIKENESS" => {
+                cosine(value).map(|number| self.supported_likeness = Some(number))
+            }
             _ => return None,
         })
     }
+}
+
+fn cosine(value: &str) -> Result<f64, String> {
+    let number: Option<f64> = value.trim().parse().ok();
+    let number = number.filter(|number| number.is_finite());
+    number.ok_or_else(|| format!("`{value}` is not a number"))
 }
 
 impl AnswerFiles {

@@ -53,12 +53,8 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 4] = [
-        Self::Extraction,
-        Self::Reports,
-        Self::Answers,
-        Self::Router,
-    ];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Extraction, Self::Reports, Self::Answers, Self::Router];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {

@@ -272,6 +272,7 @@ impl Raw {
         let search_models = self.search_models().check(variables).map_err(bad)?;
         let models = self.models.check(variables).map_err(bad)?;
         let extraction = self.extraction.check(&base).map_err(bad)?;
+        let likeness = self.answers.likeness();
         let answers = self.answers.check(&base);
         let engine = EngineConfig {
             namespace: self.namespace.expect(SET).0,
@@ -286,6 +287,7 @@ impl Raw {
             log_queries: self.ab.log.expect(SET),
             use_ranker: self.search.learned_ranker.expect(SET),
             use_synonyms: self.search.synonyms.expect(SET),
+            likeness,
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         Ok(Settings {

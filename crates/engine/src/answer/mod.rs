@@ -21,7 +21,11 @@ pub use extract::{Piece, extract};
 pub use follow_up::standalone;
 pub use prompt::AnswerPrompts;
 pub use refusal::refusal;
-pub use reply::{Point, Points, ReportDraft, read_follow_ups, read_points, read_report, read_route};
-pub use request::{answer_request, map_request, primer_request, repaired, report_request, route_request};
+pub use reply::{
+    Point, Points, ReportDraft, read_follow_ups, read_points, read_report, read_route,
+};
+pub use request::{
+    answer_request, map_request, primer_request, repaired, report_request, route_request,
+};
 pub use settings::AnswerSettings;
-pub use support::{is_supported, narrowed};
+pub use support::{is_supported, narrowed, numbers_stand};

@@ -10,11 +10,13 @@ const LEAST_OVERLAP: f64 = 0.5;
 /// Whether a quote supports a sentence by its words: at least half of the sentence's content words stand in it, in
 /// any of their forms, and all of its longer numbers: years and amounts.
 pub fn is_supported(sentence: &str, quote: &str, language: Language) -> bool {
+    numbers_stand(sentence, quote) && overlap(sentence, quote, language) >= LEAST_OVERLAP
+}
+
+/// Whether all longer numbers of a sentence stand in the quote.
+pub fn numbers_stand(sentence: &str, quote: &str) -> bool {
     let numbers_of = |text| numbers(text).collect::<FxHashSet<String>>();
-    if !numbers_of(sentence).is_subset(&numbers_of(quote)) {
-        return false;
-    }
-    overlap(sentence, quote, language) >= LEAST_OVERLAP
+    numbers_of(sentence).is_subset(&numbers_of(quote))
 }
 
 /// The sentence of a quote that supports a sentence best, where one does so alone; otherwise the whole quote.

@@ -177,7 +177,11 @@ impl<'a> Asking<'a> {
 
     /// What the model of the router says. One that fails leaves the decision to the rules.
     fn proposed_way(&mut self) -> Result<Option<Route>> {
-        let Some(model) = self.run.router.filter(|_| self.request.mode == AskMode::Auto) else {
+        let Some(model) = self
+            .run
+            .router
+            .filter(|_| self.request.mode == AskMode::Auto)
+        else {
             return Ok(None);
         };
         let room = self.run.settings.max_output_tokens;
@@ -225,7 +229,11 @@ impl<'a> Asking<'a> {
         }
         let near = self.engine.sentences_for(self.question(), self.request)?;
         let held = near.coverage(words_of(&near, &extracted(&near, SENTENCES)));
-        gathered.is_known = !gathered.quotes.is_empty() && held >= LEAST_COVERAGE;
+        gathered.is_known = !gathered.quotes.is_empty()
+            && (held >= LEAST_COVERAGE
+                || self
+                    .engine
+                    .knows_by_meaning(self.question(), self.request.documents.as_deref())?);
         if mode == AskMode::Drift && gathered.is_known {
             self.follow_up(&mut gathered)?;
         }

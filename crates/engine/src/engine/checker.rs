@@ -2,7 +2,9 @@
 
 use super::Engine;
 use crate::Result;
-use crate::answer::{Draft, drafts, is_no_evidence, is_supported, narrowed, settled};
+use crate::answer::{
+    Draft, drafts, is_no_evidence, is_supported, narrowed, numbers_stand, settled,
+};
 use crate::language_model::without_thoughts;
 use crate::text::{Language, detect_language};
 use crate::types::{AnswerSentence, Citation};
@@ -100,10 +102,13 @@ impl<'a> Checker<'a> {
             .map(|one| one.quote.as_str())
             .collect::<Vec<_>>()
             .join("\n");
+        let is_supported = !cited.is_empty()
+            && stands
+            && (is_supported(&draft.text, &together, self.language)
+                || (numbers_stand(&draft.text, &together)
+                    && self.engine.is_alike(&draft.text, &together)?));
         Ok(AnswerSentence {
-            is_supported: !cited.is_empty()
-                && stands
-                && is_supported(&draft.text, &together, self.language),
+            is_supported,
             text: draft.text.clone(),
             markers,
             rows: Vec::new(),

@@ -6,10 +6,11 @@ use super::lazy_model::{EmbedderSource, LazyModel};
 use super::{Engine, lock};
 use crate::language_model::TextRole;
 use crate::pipeline::{self, Job};
-use crate::retrieval::Vectors;
+use crate::retrieval::{Vectors, nearest_score};
 use crate::storage::{self, SpaceState, Store, StoredSpace};
-use crate::types::{EmbedReport, EmbeddingState, LaneStatus, Progress, Stage};
-use crate::vectors::{VectorFile, VectorIndex};
+use crate::text::sentences;
+use crate::types::{DocumentId, EmbedReport, EmbeddingState, LaneStatus, Progress, Stage};
+use crate::vectors::{VectorFile, VectorIndex, product};
 use crate::{Error, Result};
 
 /// The vectors of a space at one of its generations.
@@ -155,6 +156,57 @@ impl Engine {
         Vectors::Ready { index, question }
     }
 
+    /// Whether a sentence of the quotes says what a sentence says, by their vectors in the space of the store. False
+    /// where no vectors can tell.
+    pub(super) fn is_alike(&self, sentence: &str, quotes: &str) -> Result<bool> {
+        /// Sentences that are compared, and the bytes that longer ones are cut to.
+        const MOST: usize = 16;
+        const LONGEST: usize = 1_200;
+        let least = self.config.likeness.supported;
+        let Some(embedder) = self.embedder.as_ref().filter(|_| least <= 1.0) else {
+            return Ok(false);
+        };
+        let Some(space) = self.active_space(&self.store())? else {
+            return Ok(false);
+        };
+        let Ok(embedder) = embedder.get() else {
+            return Ok(false);
+        };
+        if *embedder.space() != space.space {
+            return Ok(false);
+        }
+        let parts: Vec<&str> = sentences(quotes, LONGEST)
+            .into_iter()
+            .map(|range| &quotes[range])
+            .take(MOST)
+            .collect();
+        let asked = embedder.embed(&[sentence], TextRole::Query);
+        let (Ok(asked), Ok(held)) = (asked, embedder.embed(&parts, TextRole::Passage)) else {
+            return Ok(false);
+        };
+        let says = |part: &Vec<f32>| {
+            asked.first().is_some_and(|sentence| {
+                sentence.len() == part.len() && cosine(sentence, part) >= least
+            })
+        };
+        Ok(held.iter().any(says))
+    }
+
+    /// Whether a passage of the store is as near to the question as what answers it, in these documents. False where
+    /// no vectors can tell.
+    pub(super) fn knows_by_meaning(
+        &self,
+        question: &str,
+        documents: Option<&[DocumentId]>,
+    ) -> Result<bool> {
+        let least = self.config.likeness.known;
+        if least > 1.0 {
+            return Ok(false);
+        }
+        let nearest = self.read(|reader| Ok(nearest_score(reader, question, documents)))?;
+        Ok(nearest.is_some_and(|score| score >= least))
+    }
+
     fn last_question(&self, query: &str) -> Option<Vec<f32>> {
         let slot = lock(&self.vectors);
         let (asked, vector) = slot.as_ref()?.question.as_ref()?;
@@ -232,4 +284,10 @@ impl Engine {
         });
         Ok(index)
     }
+}
+
+/// Models need not give vectors of length 1.
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let lengths = f64::from(product(a, a)) * f64::from(product(b, b));
+    f64::from(product(a, b)) / lengths.sqrt()
 }

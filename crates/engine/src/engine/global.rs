@@ -86,9 +86,9 @@ impl Asking<'_> {
 
     /// At most `most` reports, written by the model of reports where there is one.
     fn fitting_reports(&mut self, most: usize) -> Result<(Vec<CommunityReport>, usize)> {
-        let (ids, total) =
-            self.engine
-                .fitting_communities(self.question(), self.request, most)?;
+        let (ids, total) = self
+            .engine
+            .fitting_communities(self.question(), self.request, most)?;
         let mut reports = match self.run.reports {
             None => self.engine.reports(&ids)?,
             Some(model) => {

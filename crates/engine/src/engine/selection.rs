@@ -149,8 +149,7 @@ impl Choice {
 
 impl Explorer<'_> {
     fn of_level(&self, level: CommunityLevel) -> Result<Vec<i64>> {
-        let all =
-            storage::communities_of_level(self.connection, self.namespace, level.number())?;
+        let all = storage::communities_of_level(self.connection, self.namespace, level.number())?;
         Ok(all.into_iter().map(|(id, _)| id).collect())
     }
 

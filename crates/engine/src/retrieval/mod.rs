@@ -26,4 +26,4 @@ pub(crate) use centrality::central_sentences;
 pub(crate) use pack::{Candidates, pack};
 pub(crate) use passages::{CHUNKS, Sentences, coverage_of, score_sentences};
 pub(crate) use search::{RankedGraph, Reader, judged, ranked_documents, search};
-pub(crate) use vector::{NONE_STORED, Vectors};
+pub(crate) use vector::{NONE_STORED, Vectors, nearest_score};

@@ -63,6 +63,16 @@ pub(super) fn nearest(
         .collect())
 }
 
+/// Cosine of the passage nearest to a question; `None` where no vectors can tell.
+pub(crate) fn nearest_score(
+    reader: &Reader<'_>,
+    question: &str,
+    documents: Option<&[DocumentId]>,
+) -> Option<f64> {
+    let found = nearest(reader, &(reader.vectors)(question), documents, 1).ok()?;
+    found.first().map(|(_, score)| *score)
+}
+
 /// The chunks of these documents by their nearness; nothing when the lane does not run.
 pub(super) fn of_documents(
     reader: &Reader<'_>,

@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Citation, CommunityLevel, Context, DocumentCounts, DocumentFilter, DocumentId, GraphAnswer, Spent};
+use super::{
+    Citation, CommunityLevel, Context, DocumentCounts, DocumentFilter, DocumentId, GraphAnswer,
+    Spent,
+};
 
 /// How an answer looks for its evidence.
 #[derive(

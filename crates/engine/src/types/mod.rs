@@ -104,7 +104,7 @@ pub use search::{
     Connection, EntryEntity, Evidence, Lane, LaneRecord, LaneStatus, Mode, SearchRequest,
     SearchResponse,
 };
-pub use settings::{ChunkUnit, DocumentInput, EngineConfig, SourceSpec};
+pub use settings::{ChunkUnit, DocumentInput, EngineConfig, Likeness, SourceSpec};
 pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
 pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};

@@ -35,6 +35,27 @@ pub struct EngineConfig {
     pub use_ranker: bool,
     /// Give names vectors too, and let the graph's walk step between those that lie near one another.
     pub use_synonyms: bool,
+    /// From which cosine on texts mean the same.
+    pub likeness: Likeness,
+}
+
+/// Cosines of the embedding model from which on texts say the same in other words or another language. Models differ
+/// in their scale; ours are measured with multilingual-e5-small (benches/likeness.py).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// A question and a passage: the store knows about it. Above 1: only words count.
+    pub known: f64,
+    /// A sentence of an answer and a quote: it supports the sentence. Above 1: only words count.
+    pub supported: f64,
+}
+
+impl Default for Likeness {
+    fn default() -> Self {
+        Self {
+            known: 0.80,
+            supported: 0.86,
+        }
+    }
 }
 
 impl Default for EngineConfig {
@@ -52,6 +73,7 @@ impl Default for EngineConfig {
             log_queries: false,
             use_ranker: false,
             use_synonyms: false,
+            likeness: Likeness::default(),
         }
     }
 }

@@ -105,7 +105,7 @@ fn highest(vector: &[f32]) -> f32 {
 }
 
 /// The product of two vectors, in an order that does not depend on the processor.
-pub(super) fn product(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let mut sums = [0.0_f32; LANES];
     let (a_chunks, a_rest) = a.as_chunks::<LANES>();

@@ -12,6 +12,7 @@ mod neighbours;
 mod neighbours;
 mod scan;
 
+pub(crate) use code::product;
 pub use file::{VectorFile, VectorFileError};
 pub use index::{VectorHit, VectorIndex};
 #[cfg(feature = "hnsw")]
