@@ -5,13 +5,18 @@ use std::sync::Arc;
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, Role};
 use serde_json::{Value, json};
 
-use crate::event_stream::{for_each_event, is_streamed};
+use crate::exchange::{Dialect, Next, Question, exchange};
 use crate::http::{Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
 const VERSION: &str = "2023-06-01";
 /// Name of the tool whose input is the reply.
 const TOOL: &str = "reply";
+
+const DIALECT: Dialect = Dialect {
+    whole,
+    event: add_event,
+};
 
 /// A client of one model.
 pub(crate) struct Anthropic {
@@ -90,15 +95,13 @@ impl ChatModel for Anthropic {
             secret: Some(key),
         };
         let headers = [("x-api-key", key), ("anthropic-version", VERSION)];
-        let response = self
-            .http
-            .post(&self.url, &headers, &self.body(request), &call)?;
-        if self.settings.stream && is_streamed(&response) {
-            return streamed(response, &call, on_text);
-        }
-        let reply = whole(&call.json(response)?, &call)?;
-        on_text(&reply.text);
-        Ok(reply)
+        let question = Question {
+            url: &self.url,
+            headers: &headers,
+            body: &self.body(request),
+            stream: self.settings.stream,
+        };
+        exchange(&self.http, &question, &call, &DIALECT, on_text)
     }
 }
 
@@ -133,46 +136,28 @@ fn input_tokens(usage: &Value) -> Option<u64> {
     usage["input_tokens"].as_u64().map(|fresh| fresh + cached)
 }
 
-fn streamed(
-    response: ureq::http::Response<ureq::Body>,
-    call: &Call<'_>,
-    on_text: &mut dyn FnMut(&str),
-) -> Result<ChatReply, ModelError> {
-    let mut reply = ChatReply {
-        model: call.who.to_owned(),
-        ..ChatReply::default()
-    };
-    let was_ended = for_each_event(response, call, |event| {
-        match event["type"].as_str() {
-            Some("message_start") => {
-                reply.input_tokens = input_tokens(&event["message"]["usage"]);
-            }
-            Some("content_block_delta") => {
-                let delta = &event["delta"];
-                let text = delta["text"].as_str().or(delta["partial_json"].as_str());
-                if let Some(text) = text {
-                    reply.text.push_str(text);
-                    on_text(text);
-                }
-            }
-            Some("message_delta") => {
-                reply.output_tokens = event["usage"]["output_tokens"].as_u64();
-                reply.is_truncated = event["delta"]["stop_reason"] == "max_tokens";
-            }
-            Some("message_stop") => return Ok(false),
-            Some("error") => {
-                let message = event["error"]["message"]
-                    .as_str()
-                    .unwrap_or("unknown error");
-                return Err(call.transient(message));
-            }
-            _ => {}
+fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+    match event["type"].as_str() {
+        Some("message_start") => {
+            reply.input_tokens = input_tokens(&event["message"]["usage"]);
         }
-        Ok(true)
-    })?;
-    if was_ended {
-        Ok(reply)
-    } else {
-        Err(call.transient("the stream broke off"))
+        Some("content_block_delta") => {
+            let delta = &event["delta"];
+            let text = delta["text"].as_str().or(delta["partial_json"].as_str());
+            reply.text.push_str(text.unwrap_or_default());
+        }
+        Some("message_delta") => {
+            reply.output_tokens = event["usage"]["output_tokens"].as_u64();
+            reply.is_truncated = event["delta"]["stop_reason"] == "max_tokens";
+        }
+        Some("message_stop") => return Ok(Next::End),
+        Some("error") => {
+            let message = event["error"]["message"]
+                .as_str()
+                .unwrap_or("unknown error");
+            return Err(call.transient(message));
+        }
+        _ => {}
     }
+    Ok(Next::More)
 }

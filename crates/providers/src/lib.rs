@@ -7,6 +7,7 @@
 mod anthropic;
 mod embeddings;
 mod event_stream;
+mod exchange;
 mod fallback;
 pub mod http;
 mod limiter;

@@ -7,13 +7,18 @@ use malha_engine::language_model::{
 };
 use serde_json::{Value, json};
 
-use crate::event_stream::for_each_event;
+use crate::exchange::{Dialect, Next, Question, exchange};
 use crate::http::{Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
 /// Context that is reserved where the settings say nothing. Ollama's own default silently drops the
 /// start of a longer prompt.
 const DEFAULT_CONTEXT: u32 = 8192;
+
+const DIALECT: Dialect = Dialect {
+    whole,
+    event: add_event,
+};
 
 /// A client of one model.
 pub(crate) struct Ollama {
@@ -97,36 +102,39 @@ impl ChatModel for Ollama {
             );
             return Err(call.error(ModelErrorKind::TooLong, message));
         }
-        let response = self.http.post(&self.url, &[], &self.body(request), &call)?;
-        let mut reply = ChatReply {
-            model: call.who.to_owned(),
-            ..ChatReply::default()
+        let question = Question {
+            url: &self.url,
+            headers: &[],
+            body: &self.body(request),
+            stream: self.settings.stream,
         };
-        let mut take = |event: &Value| -> Result<bool, ModelError> {
-            if let Some(message) = event["error"].as_str() {
-                return Err(call.transient(message));
-            }
-            if let Some(text) = event["message"]["content"].as_str() {
-                reply.text.push_str(text);
-                on_text(text);
-            }
-            let is_done = event["done"] == true;
-            if is_done {
-                reply.input_tokens = event["prompt_eval_count"].as_u64();
-                reply.output_tokens = event["eval_count"].as_u64();
-                reply.is_truncated = event["done_reason"] == "length";
-            }
-            Ok(!is_done)
-        };
-        let was_ended = if self.settings.stream {
-            for_each_event(response, &call, take)?
-        } else {
-            !take(&call.json(response)?)?
-        };
-        if was_ended {
-            Ok(reply)
-        } else {
-            Err(call.transient("the reply broke off"))
-        }
+        exchange(&self.http, &question, &call, &DIALECT, on_text)
     }
+}
+
+fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
+    let mut reply = ChatReply {
+        model: call.who.to_owned(),
+        ..ChatReply::default()
+    };
+    match add_event(value, &mut reply, call)? {
+        Next::End => Ok(reply),
+        Next::More | Next::Rest => Err(call.transient("the reply broke off")),
+    }
+}
+
+fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+    if let Some(message) = event["error"].as_str() {
+        return Err(call.transient(message));
+    }
+    if let Some(text) = event["message"]["content"].as_str() {
+        reply.text.push_str(text);
+    }
+    if event["done"] != true {
+        return Ok(Next::More);
+    }
+    reply.input_tokens = event["prompt_eval_count"].as_u64();
+    reply.output_tokens = event["eval_count"].as_u64();
+    reply.is_truncated = event["done_reason"] == "length";
+    Ok(Next::End)
 }

@@ -8,7 +8,7 @@ use malha_engine::language_model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::event_stream::{for_each_event, is_streamed};
+use crate::exchange::{Dialect, Next, Question, exchange};
 use crate::http::{Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
@@ -18,6 +18,11 @@ const NO_JSON_MODE: u8 = 2;
 const NO_TEMPERATURE: u8 = 4;
 const NEW_TOKEN_LIMIT: u8 = 8;
 const NO_STREAM_USAGE: u8 = 16;
+
+const DIALECT: Dialect = Dialect {
+    whole,
+    event: add_event,
+};
 
 /// A client of one model.
 pub(crate) struct OpenAi {
@@ -103,14 +108,13 @@ impl OpenAi {
         } else {
             &[("authorization", &bearer)]
         };
-        let body = self.body(request, refused);
-        let response = self.http.post(&self.url, headers, &body, &call)?;
-        if self.settings.stream && is_streamed(&response) {
-            return streamed(response, &call, on_text);
-        }
-        let reply = whole(&call.json(response)?, &call)?;
-        on_text(&reply.text);
-        Ok(reply)
+        let question = Question {
+            url: &self.url,
+            headers,
+            body: &self.body(request, refused),
+            stream: self.settings.stream,
+        };
+        exchange(&self.http, &question, &call, &DIALECT, on_text)
     }
 }
 
@@ -218,40 +222,23 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-fn streamed(
-    response: ureq::http::Response<ureq::Body>,
-    call: &Call<'_>,
-    on_text: &mut dyn FnMut(&str),
-) -> Result<ChatReply, ModelError> {
-    let mut reply = ChatReply {
-        model: call.who.to_owned(),
-        ..ChatReply::default()
-    };
-    let mut is_finished = false;
-    let was_ended = for_each_event(response, call, |event| {
-        if let Some(message) = event["error"]["message"].as_str() {
-            return Err(call.transient(message));
-        }
-        if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
-            reply.input_tokens = usage["prompt_tokens"].as_u64();
-            reply.output_tokens = usage["completion_tokens"].as_u64();
-        }
-        let choice = &event["choices"][0];
-        if let Some(text) = choice["delta"]["content"].as_str() {
-            reply.text.push_str(text);
-            on_text(text);
-        }
-        if let Some(reason) = choice["finish_reason"].as_str() {
-            is_finished = true;
-            reply.is_truncated = reason == "length";
-        }
-        Ok(true)
-    })?;
-    if was_ended || is_finished {
-        Ok(reply)
-    } else {
-        Err(call.transient("the stream broke off"))
+fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+    if let Some(message) = event["error"]["message"].as_str() {
+        return Err(call.transient(message));
     }
+    if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
+        reply.input_tokens = usage["prompt_tokens"].as_u64();
+        reply.output_tokens = usage["completion_tokens"].as_u64();
+    }
+    let choice = &event["choices"][0];
+    if let Some(text) = choice["delta"]["content"].as_str() {
+        reply.text.push_str(text);
+    }
+    let Some(reason) = choice["finish_reason"].as_str() else {
+        return Ok(Next::More);
+    };
+    reply.is_truncated = reason == "length";
+    Ok(Next::Rest)
 }
 
 #[cfg(test)]

@@ -95,25 +95,8 @@ impl Reader<'_> {
     fn object(&mut self, depth: usize) -> Value {
         let mut map = Map::new();
         self.at += 1;
-        loop {
-            self.skip();
-            match self.peek() {
-                None => {
-                    self.is_cut = true;
-                    break;
-                }
-                Some('}') => {
-                    self.at += 1;
-                    break;
-                }
-                // Left open by the model, closed with what holds it.
-                Some(']') => break,
-                Some(',' | ';') => {
-                    self.at += 1;
-                    continue;
-                }
-                _ => {}
-            }
+        // A `]` closes what holds it: the model left this one open.
+        while self.has_item('}', &[',', ';'], Some(']')) {
             let before = self.at;
             let key = match self.peek() {
                 Some(quote) if is_quote(quote) => self.string(quote),
@@ -134,9 +117,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            if self.at == before {
-                self.at += self.peek().map_or(1, char::len_utf8);
-            }
+            self.move_on(before);
         }
         Value::Object(map)
     }
@@ -144,24 +125,8 @@ impl Reader<'_> {
     fn array(&mut self, depth: usize) -> Value {
         let mut items = Vec::new();
         self.at += 1;
-        loop {
-            self.skip();
-            match self.peek() {
-                None => {
-                    self.is_cut = true;
-                    break;
-                }
-                Some(']') => {
-                    self.at += 1;
-                    break;
-                }
-                Some('}') if depth > 0 => break,
-                Some(',' | ';' | '}' | ':') => {
-                    self.at += 1;
-                    continue;
-                }
-                _ => {}
-            }
+        let outer = (depth > 0).then_some('}');
+        while self.has_item(']', &[',', ';', '}', ':'], outer) {
             let before = self.at;
             let is_cut_before = self.is_cut;
             match self.value(depth + 1) {
@@ -172,15 +137,39 @@ impl Reader<'_> {
                         items.push(value);
                     }
                 }
-                None => {
-                    if self.at == before {
-                        self.at += self.peek().map_or(1, char::len_utf8);
-                    }
-                }
+                None => self.move_on(before),
             }
-            self.at = self.at.min(self.text.len());
         }
         Value::Array(items)
+    }
+
+    /// Goes to the next item of an object or array. False at its end, which is read when it is `close`, left to be
+    /// read again when it is `outer`, or the end of the text.
+    fn has_item(&mut self, close: char, separators: &[char], outer: Option<char>) -> bool {
+        loop {
+            self.skip();
+            match self.peek() {
+                None => {
+                    self.is_cut = true;
+                    return false;
+                }
+                Some(c) if c == close => {
+                    self.at += 1;
+                    return false;
+                }
+                Some(c) if Some(c) == outer => return false,
+                Some(c) if separators.contains(&c) => self.at += 1,
+                Some(_) => return true,
+            }
+        }
+    }
+
+    /// Past a character that belongs to nothing, where nothing was read.
+    fn move_on(&mut self, before: usize) {
+        if self.at == before {
+            self.at += self.peek().map_or(1, char::len_utf8);
+        }
+        self.at = self.at.min(self.text.len());
     }
 
     /// A string in any kind of quotes. A quote of the same kind inside ends it only where something follows

@@ -5,15 +5,16 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::chunk_settings::{chunk_sizes, settings};
 use super::links::keys_of_uri;
 use super::place::{Part, place_spec};
-use super::prepare::{Candidate, Content, Prepared};
-use super::{Amendment, Job, PIPELINE_VERSION, Scope};
+use super::prepare::{Candidate, Content};
+use super::run_plan::{Plan, Removed};
+use super::{Amendment, Job};
 use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
 use crate::types::{
-    ChunkUnit, DocumentInput, DocumentKind, IngestReport, ItemFailure, LinkConvention, Skipped,
-    SourceSpec,
+    DocumentInput, DocumentKind, IngestReport, ItemFailure, LinkConvention, Skipped, SourceSpec,
 };
 use crate::{Error, Result};
 
@@ -22,130 +23,6 @@ pub(super) const IN_MEMORY: &str = "memory:";
 
 /// What is said of a source that is not there.
 const GONE: &str = "the folder or file is gone; its documents stay as they were until it is back";
-
-/// A file that is gone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Removed {
-    pub source: i64,
-    pub path: String,
-    pub hash: Vec<u8>,
-}
-
-/// What a run has to do.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub namespace: i64,
-    pub namespace_name: String,
-    pub now: crate::types::Timestamp,
-    pub report: IngestReport,
-    /// By source and path.
-    pub candidates: Vec<Candidate>,
-    pub removed: Vec<Removed>,
-    /// Files that the store knows of.
-    pub known_files: usize,
-    /// A large run was stopped before its end, or has to start anew.
-    pub pending: bool,
-    /// Every file is read, whatever the store knows of it.
-    reread: bool,
-    /// Sources that could not be looked at.
-    missing_sources: usize,
-    /// Nothing but the candidates and the removed files changed.
-    pub is_settled: bool,
-    /// Link keys of attachments that appeared or went.
-    pub link_keys: BTreeSet<String>,
-    /// How chunks are cut.
-    pub chunks: ChunkSizes,
-    conventions: Vec<(String, LinkConvention)>,
-    reading: BTreeMap<i64, ReadOptions>,
-    settings: String,
-    attachments: Vec<(i64, FileRow)>,
-    gone_attachments: Vec<(i64, String)>,
-    walk_skips: Vec<(i64, Vec<Skipped>)>,
-}
-
-impl Plan {
-    pub(super) fn scope<'a>(&'a self, connection: &'a Connection) -> Scope<'a> {
-        Scope {
-            connection,
-            namespace: self.namespace,
-            namespace_name: &self.namespace_name,
-            now: self.now,
-            conventions: &self.conventions,
-        }
-    }
-
-    pub(super) fn reading_of(&self, source: i64) -> &ReadOptions {
-        &self.reading[&source]
-    }
-
-    /// Whether the store knew no file at this path.
-    pub(super) fn is_new(&self, file: &Prepared) -> bool {
-        self.candidates
-            .binary_search_by(|candidate| {
-                (candidate.source, candidate.path.as_str()).cmp(&(file.source, file.path.as_str()))
-            })
-            .is_ok_and(|at| self.candidates[at].is_new)
-    }
-
-    /// Stores what the walk saw besides documents.
-    pub(super) fn save_settings(&self, scope: &Scope<'_>) -> Result<()> {
-        let connection = scope.connection;
-        // A source that is away has still to be read with these settings.
-        if self.missing_sources == 0 {
-            storage::set_meta(connection, &settings_key(self.namespace), &self.settings)?;
-        }
-        for (source, row) in &self.attachments {
-            storage::save_file(connection, *source, row)?;
-        }
-        for (source, path) in &self.gone_attachments {
-            storage::remove_file(connection, *source, path)?;
-        }
-        for (source, skipped) in &self.walk_skips {
-            storage::save_walk_skips(connection, *source, skipped)?;
-        }
-        Ok(())
-    }
-}
-
-/// Size and overlap of chunks, and what both are counted in.
-type ChunkSizes = (usize, usize, ChunkUnit);
-
-/// What shapes chunks and names: a change of it makes every file be read again.
-fn settings((size, overlap, unit): ChunkSizes) -> String {
-    let unit = unit.as_str();
-    format!("version {PIPELINE_VERSION}, chunks of {size} with {overlap} overlap in {unit}")
-}
-
-/// The sizes in a text of [`settings`].
-fn sizes_in(settings: &str) -> Option<ChunkSizes> {
-    let (_, sizes) = settings.split_once(", chunks of ")?;
-    let (size, rest) = sizes.split_once(" with ")?;
-    let (overlap, unit) = rest.split_once(" overlap in ")?;
-    let number = |text: &str| text.parse().ok();
-    Some((number(size)?, number(overlap)?, ChunkUnit::parse(unit)?))
-}
-
-/// The sizes that this run cuts with, and whether that, or anything else, differs from how the store was made.
-fn chunk_sizes(
-    job: &Job<'_>,
-    connection: &Connection,
-    namespace: i64,
-) -> Result<(ChunkSizes, bool)> {
-    let config = job.config;
-    let stated = (config.chunk_size, config.chunk_overlap, config.chunk_unit);
-    let Some(known) = storage::meta(connection, &settings_key(namespace))? else {
-        return Ok((stated, false));
-    };
-    let sizes = match sizes_in(&known) {
-        Some(kept) if config.keep_chunks => kept,
-        _ => stated,
-    };
-    Ok((sizes, known != settings(sizes)))
-}
-
-fn settings_key(namespace: i64) -> String {
-    format!("pipeline:{namespace}")
-}
 
 /// Walks folders and files and compares them with what the store knows.
 pub(super) fn scan_sources(
@@ -583,26 +460,4 @@ pub(crate) fn count_stale(connection: &Connection, namespace: i64) -> Result<usi
         stale += known.len() - seen;
     }
     Ok(stale)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_as_they_are_written() {
-        for sizes in [
-            (1200, 200, ChunkUnit::Characters),
-            (300, 0, ChunkUnit::Tokens),
-        ] {
-            assert_eq!(sizes_in(&settings(sizes)), Some(sizes));
-        }
-        for text in [
-            "",
-            "version 1",
-            "version 1, chunks of x with 2 overlap in characters",
-        ] {
-            assert_eq!(sizes_in(text), None, "{text}");
-        }
-    }
 }
