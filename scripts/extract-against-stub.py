@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Extraction against a stub of a chat model: what it costs, and what every kind of failure does.
 
-    python scripts/extract-against-stub.py MALHA STUB_FOLDER [--kilobytes 2300] [--only cost|failures]
+    python scripts/extract-against-stub.py MALHA STUB_FOLDER [--kilobytes 2300]
+                                           [--only cost|failures|kills|sharing|edits]
 
 MALHA is the program (a release build for figures), STUB_FOLDER holds `stub_llm.py`, an OpenAI-compatible server
 with fixed replies, and `make_corpus.py`, which writes its corpus. Needs nothing but Python; where `tiktoken` is
 there, the stub counts prompts with it.
 
 Prints one line a run, and says at the end what did not hold (exit code 1): everything asked for once, nothing asked
-for by a second run, every good passage stored whatever fails, the bad ones listed, exit code 4, and a run after
-that which calls for the bad ones only.
+for by a second run, less than 2 s of processor time and 1.4 million tokens of prompts, an estimate within 10 %, every
+good passage stored whatever fails, the bad ones listed, exit code 4, and a run after that which calls for the bad
+ones only; after a kill nothing asked for again whose reply was stored; two workers, no call twice. It also prints what
+small passages save that share a call, and how long an edit takes on a store with extraction.
 """
 
 import argparse
@@ -149,6 +152,7 @@ def cost(program, bench, folder, kilobytes):
               f"{report['extract']['relations']} relations")
         print(f"estimate before it: {estimate['calls']} calls, {estimate['input_tokens']} tokens in, "
               f"{estimate['output_tokens']} out; the bill: {spent['input_tokens']} in, {spent['output_tokens']} out")
+        cpu_first = cpu
         expect(code == 0, "the first run ends with 0")
         expect(estimate["calls"] == spent["calls"], "the estimate knows the calls")
         expect(abs(estimate["input_tokens"] / spent["input_tokens"] - 1) < 0.1, "tokens of prompts within 10 %")
@@ -157,16 +161,94 @@ def cost(program, bench, folder, kilobytes):
         code, _, cpu, seconds = index(program, folder)
         print(f"second run: exit {code}, {stub.calls()[0] - calls} calls, CPU {cpu:.2f} s, {seconds:.1f} s")
         expect((code, stub.calls()[0]) == (0, calls), "a second run asks nothing")
-        # What the first calls teach: forget all but twenty replies, and estimate the rest.
+        expect(cpu_first < 2, "less than 2 s of processor time")
+        # What a sample teaches, before the first run.
         shutil.rmtree(folder / ".malha")
-        index(program, folder, "--max-calls", "20")
-        _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate")
+        _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate", "--sample", "20")
         _, report, _, _ = index(program, folder)
         spent = report["extract"]["spent"]
-        print(f"estimate after 20 calls: {estimate['input_tokens']} tokens in, {estimate['output_tokens']} out; "
-              f"the bill: {spent['input_tokens']} in, {spent['output_tokens']} out")
+        print(f"estimate with a sample of 20: {estimate['calls']} calls, {estimate['input_tokens']} tokens in, "
+              f"{estimate['output_tokens']} out, {estimate['seconds']:.0f} s; the bill: {spent['calls']} calls, "
+              f"{spent['input_tokens']} in, {spent['output_tokens']} out")
+        expect(estimate["calls"] == spent["calls"], "the sample is not paid for again")
         for name in ["input_tokens", "output_tokens"]:
-            expect(abs(estimate[name] / spent[name] - 1) < 0.1, f"{name} within 10 % after 20 calls")
+            expect(abs(estimate[name] / spent[name] - 1) < 0.1, f"{name} within 10 % after a sample of 20")
+
+
+def kills(program, bench, folder):
+    folder.mkdir()
+    whole = folder / "whole"
+    prepare(whole, bench, 300, 40)
+    with Stub(bench) as stub:
+        configure(whole, stub.port)
+        _, report, _, _ = index(program, whole)
+        passages = report["extract"]["passages"]
+    good = rows(whole)
+    killed = folder / "killed"
+    prepare(killed, bench, 300, 40)
+    with Stub(bench, "--latency-ms", "200") as stub:
+        configure(killed, stub.port)
+        process = subprocess.Popen([program, "-q", "index", "notes", "--extract", "llm"], cwd=killed,
+                                   env={**os.environ, "OPENAI_API_KEY": "none"})
+        while stub.calls()[0] < passages // 2:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        before = stub.calls()[0]
+        store = sqlite3.connect(killed / ".malha" / "malha.db")
+        stored, = store.execute("SELECT count(*) FROM llm_call WHERE reply IS NOT NULL").fetchone()
+        store.close()
+        code, _, _, _ = index(program, killed)
+        after = stub.calls()[0]
+    repeated = after - passages
+    print(f"kill -9 after {before} of {passages} calls: {stored} replies stored; the next run: exit {code}, "
+          f"{after - before} calls, {repeated} of them repeated")
+    expect(code == 0 and rows(killed) == good, "after a kill the next run ends with everything")
+    expect(after - before == passages - stored, "no call whose reply was stored is made again")
+    expect(repeated <= 16, "repeated calls are at most those in flight")
+    shared = folder / "two"
+    prepare(shared, bench, 300, 40)
+    with Stub(bench) as stub:
+        configure(shared, stub.port)
+        malha(program, shared, "index", "notes")
+        workers = [subprocess.Popen([program, "-q", "index", "notes", "--extract", "llm"], cwd=shared,
+                                    env={**os.environ, "OPENAI_API_KEY": "none"}) for _ in range(2)]
+        codes = [worker.wait() for worker in workers]
+        calls = stub.calls()[0]
+    print(f"two workers: exits {codes}, {calls} calls for {passages} passages")
+    expect(codes == [0, 0] and calls == passages, "two workers make no call twice")
+    expect(rows(shared) == good, "two workers store what one stores")
+
+
+def sharing(program, bench, folder):
+    prepare(folder, bench, 100, 250)
+    shutil.rmtree(folder / "prompts")
+    for together in [0, 400, 800, 1600]:
+        configure(folder, 9)
+        with open(folder / "malha.toml", "a") as file:
+            file.write(f"[extraction]\ntogether_tokens = {together}\n")
+        _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate")
+        print(f"{estimate['passages']} small notes, together_tokens = {together}: {estimate['calls']} calls, "
+              f"{estimate['input_tokens']} tokens of prompts")
+
+
+def edits(program, bench, folder, kilobytes):
+    prepare(folder, bench, kilobytes, 1000)
+    with Stub(bench) as stub:
+        configure(folder, stub.port)
+        _, report, _, _ = index(program, folder)
+        found = report["extract"]
+        note = folder / "notes" / "part010.txt"
+        times = {"index": [], "index --extract llm": []}
+        for number in range(5):
+            for name, args in [("index", ["index", "notes"]),
+                               ("index --extract llm", ["index", "notes", "--extract", "llm"])]:
+                note.write_text(note.read_text() + f"Ana Prado {number} met Bruno Tavares.\n")
+                _, _, _, seconds = malha(program, folder, *args)
+                times[name].append(seconds)
+    for name, seconds in times.items():
+        print(f"one note of 1,000 edited, {found['entities']} entities, {found['relations']} relations: {name} takes "
+              f"{sorted(seconds)[2] * 1000:.0f} ms")
 
 
 def failures(program, bench, folder):
@@ -211,14 +293,21 @@ def main():
     arguments.add_argument("malha", type=Path)
     arguments.add_argument("stub_folder", type=Path)
     arguments.add_argument("--kilobytes", type=int, default=2300)
-    arguments.add_argument("--only", choices=["cost", "failures"])
+    arguments.add_argument("--only", choices=["cost", "failures", "kills", "sharing", "edits"])
     given = arguments.parse_args()
     program, bench = str(given.malha.resolve()), given.stub_folder.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        if given.only != "failures":
-            cost(program, bench, Path(folder) / "cost", given.kilobytes)
-        if given.only != "cost":
-            failures(program, bench, Path(folder) / "failures")
+        folder = Path(folder)
+        steps = {
+            "cost": lambda at: cost(program, bench, at, given.kilobytes),
+            "failures": lambda at: failures(program, bench, at),
+            "kills": lambda at: kills(program, bench, at),
+            "sharing": lambda at: sharing(program, bench, at),
+            "edits": lambda at: edits(program, bench, at, given.kilobytes),
+        }
+        for name, step in steps.items():
+            if given.only in (None, name):
+                step(folder / name)
     print("all as it should be" if not wrong else f"{len(wrong)} wrong")
     return 1 if wrong else 0
 

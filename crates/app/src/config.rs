@@ -1,6 +1,8 @@
 //! Settings: raw ones as written in `malha.toml`, the environment and flags become checked ones, once.
 
 mod answers;
+#[cfg(feature = "otel")]
+mod collector;
 mod extraction;
 mod gate;
 mod models;
@@ -19,6 +21,8 @@ use crate::locate;
 use crate::ui::stderr::{self, Verbosity};
 
 pub(crate) use answers::AnswerFiles;
+#[cfg(feature = "otel")]
+pub(crate) use collector::Collector;
 pub(crate) use extraction::{ExtractionFiles, read_schema};
 pub(crate) use models::{Task, TaskModels};
 pub(crate) use raw::{ConventionName, ModeName, check_chunking};

@@ -7,12 +7,18 @@ mod exit;
 mod interrupt;
 mod locate;
 mod mcp;
+#[cfg(feature = "otel")]
+mod otel;
 mod telemetry;
 mod ui;
 
 use clap::Parser;
 use cli::{Cli, Command};
 use exit::Exit;
+#[cfg(feature = "otel")]
+use otel::Log;
+#[cfg(not(feature = "otel"))]
+use ui::stderr::Log;
 
 /// For Rust and for `SQLite` alike: indexing spends a tenth less than with the allocator of glibc.
 #[global_allocator]
@@ -35,7 +41,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         _ => {}
     }
     let settings = config::load(&cli.global)?;
-    ui::stderr::show_log(settings.verbosity);
+    let _log = Log::start(settings.verbosity);
     match cli.command {
         Command::Completions(_) | Command::Demo(_) => unreachable!("handled above"),
         Command::Init(args) => commands::init::run(&args, &settings),

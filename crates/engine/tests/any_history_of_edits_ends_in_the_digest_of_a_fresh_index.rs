@@ -3,8 +3,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use malha_engine::types::{Mode, SearchRequest};
-use malha_engine::{Engine, EngineConfig, SourceSpec};
+use malha_engine::extraction::ExtractionSettings;
+use malha_engine::types::{Mode, SearchRequest, SpendingLimit};
+use malha_engine::{Engine, EngineConfig, ExtractionRun, SourceSpec};
+use serde_json::{Value, json};
+
+#[path = "support/replay.rs"]
+#[expect(dead_code, reason = "other tests need the rest")]
+mod replay;
+
+use replay::{Replay, reply};
 
 /// A small generator (Steele, Lea, Flood 2014: splitmix64), so that a failing seed can be run again.
 struct Random(u64);
@@ -322,6 +330,131 @@ fn any_history_of_edits_ends_in_the_digest_of_a_fresh_index() {
             assert_eq!(
                 (again.added, again.changed, again.removed),
                 (0, 0, 0),
+                "seed {seed}: {history:#?}"
+            );
+        }
+    }
+}
+
+/// Names that a model finds, with the types it gives them.
+const NAMED: &[(&str, &str)] = &[
+    ("Ana Prado", "Person"),
+    ("Bruno Tavares", "Person"),
+    ("Bruno", "Person"),
+    ("Carla Dias", "Person"),
+    ("The Keeper", "Person"),
+    ("Harbour", "Place"),
+    ("Tide Gate", "Place"),
+    ("Farol Norte", "Place"),
+    ("São João", "Place"),
+    ("港口", "Place"),
+    ("王小明", "Person"),
+];
+
+/// A model that says of every sentence what ties its first two names, of one passage or of several.
+fn model() -> Replay {
+    Replay::new(|asked, _| {
+        let mut parts: Vec<Value> = asked
+            .split("\n### passage ")
+            .map(|part| said_of(part.split_once("Passage:\n").map_or(part, |(_, text)| text)))
+            .collect();
+        reply(if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            json!({ "passages": parts })
+        })
+    })
+}
+
+fn said_of(passage: &str) -> Value {
+    let (mut entities, mut relations) = (Vec::new(), Vec::<Value>::new());
+    for sentence in passage.split_inclusive(['.', '。', '\n']) {
+        let mut found: Vec<(usize, &str, &str)> = NAMED
+            .iter()
+            .filter_map(|(name, kind)| Some((sentence.find(name)?, *name, *kind)))
+            .collect();
+        found.sort_unstable();
+        for (_, name, kind) in &found {
+            let about = sentence.trim();
+            entities.push(json!({ "name": name, "type": kind, "description": about }));
+        }
+        if let [(_, source, _), (_, target, _), ..] = found[..] {
+            let kind = if sentence.contains("1987") {
+                "WROTE_TO"
+            } else {
+                "TIED_TO"
+            };
+            relations.push(json!({
+                "source": source, "target": target, "type": kind, "quote": sentence.trim(),
+            }));
+        }
+    }
+    json!({ "entities": entities, "relations": relations })
+}
+
+#[test]
+fn any_history_with_extraction_ends_there_too() {
+    let histories: u64 = std::env::var("MALHA_HISTORIES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(6);
+    for seed in 0..histories {
+        let mut random = Random(1000 + seed);
+        let settings = ExtractionSettings {
+            // Small ones, so that several passages come from a note.
+            passage_tokens: 30,
+            together_tokens: [0, 90][random.below(2)],
+            ..ExtractionSettings::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("vault");
+        std::fs::create_dir_all(&root).unwrap();
+        let store = folder.path().join("store.db");
+        let model = model();
+        let engine = Engine::create(&store, EngineConfig::default()).unwrap();
+        let run = ExtractionRun {
+            model: &model,
+            settings: &settings,
+            limit: SpendingLimit::default(),
+        };
+        let (mut files, mut bin) = (BTreeMap::new(), Vec::new());
+        let mut history = Vec::new();
+        for _ in 0..12 {
+            for _ in 0..=random.below(3) {
+                history.push(edit(&mut random, &root, &mut files, &mut bin));
+            }
+            if random.below(3) == 0 {
+                history.push("index".to_owned());
+                engine.index(&spec(&root), &()).unwrap();
+                let reader = Engine::open_read_only(&store, EngineConfig::default()).unwrap();
+                let copy = folder.path().join(format!("copy{}.db", history.len()));
+                reader.backup(&copy).unwrap();
+                // The copy has no snapshot beside it: its graph is built from the rows.
+                let built = Engine::open(&copy, EngineConfig::default()).unwrap();
+                assert_eq!(seen(&reader), seen(&built), "seed {seed}: {history:#?}");
+                continue;
+            }
+            history.push("extract".to_owned());
+            let (_, report) = engine.index_and_extract(&spec(&root), &run, &()).unwrap();
+            assert_eq!(report.failed, [], "seed {seed}: {history:#?}");
+            let fresh = Engine::in_memory(EngineConfig::default()).unwrap();
+            fresh.index_and_extract(&spec(&root), &run, &()).unwrap();
+            assert_eq!(
+                engine.digest().unwrap(),
+                fresh.digest().unwrap(),
+                "seed {seed}: {history:#?}"
+            );
+            assert!(
+                engine.verify().unwrap().violations.is_empty(),
+                "seed {seed}"
+            );
+            let reader = Engine::open_read_only(&store, EngineConfig::default()).unwrap();
+            assert_eq!(seen(&reader), seen(&fresh), "seed {seed}: {history:#?}");
+            let calls = model.total();
+            let (_, again) = engine.index_and_extract(&spec(&root), &run, &()).unwrap();
+            assert_eq!(
+                (again.relations_added, again.relations_closed, model.total()),
+                (0, 0, calls),
                 "seed {seed}: {history:#?}"
             );
         }

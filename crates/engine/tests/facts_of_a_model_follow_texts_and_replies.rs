@@ -1,10 +1,10 @@
 //! Extraction end to end with a model that replays: what is stored follows from texts and replies alone,
 //! nothing is asked twice, and no failure costs more than itself.
 
-use malha_engine::Error;
 use malha_engine::extraction::{EntityType, ExtractionSettings, RelationType, Schema};
 use malha_engine::language_model::{ChatReply, ModelErrorKind};
 use malha_engine::types::{Correction, ForgetRequest, SpendingLimit};
+use malha_engine::{Engine, EngineConfig, Error, SourceSpec};
 use serde_json::json;
 
 #[path = "support/replay.rs"]
@@ -335,6 +335,38 @@ fn dates_and_exclusive_relations_end_one_another() {
     let digest = engine.digest().unwrap();
     extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap();
     assert_eq!(engine.digest().unwrap(), digest);
+}
+
+#[test]
+fn a_date_that_is_told_from_the_document_is_the_date_it_means() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("vault").join("log.md");
+    std::fs::create_dir_all(note.parent().unwrap()).unwrap();
+    std::fs::write(
+        &note,
+        "---\ndate: 2024-03-01\n---\nAna joined Orion last year.\n",
+    )
+    .unwrap();
+    let path = folder.path().join("store.db");
+    let engine = Engine::create(&path, EngineConfig::default()).unwrap();
+    let source = SourceSpec {
+        root: note.parent().unwrap().to_owned(),
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    let model = Replay::new(|_, _| {
+        reply(json!({
+            "entities": ["Ana", "Orion"],
+            "relations": [{"source": "Ana", "target": "Orion", "type": "JOINED", "valid_from": "last year"}],
+        }))
+    });
+    let report = extract(&engine, &model);
+    assert_eq!(report.warnings, Vec::<String>::new());
+    let rows = Engine::open_read_only(&path, EngineConfig::default())
+        .unwrap()
+        .sql("SELECT valid_from_written FROM relation WHERE origin = 'llm'")
+        .unwrap();
+    assert_eq!(json!(rows.rows), json!([["2023"]]));
 }
 
 #[test]

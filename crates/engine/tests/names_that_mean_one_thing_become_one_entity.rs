@@ -1,8 +1,12 @@
 //! Names resolved end to end: joined for a reason, kept apart by decision, the same whatever the history.
 
-use malha_engine::Engine;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use malha_engine::extraction::ExtractionSettings;
+use malha_engine::language_model::{Embedder, EmbeddingSpace, ModelError, TextRole};
 use malha_engine::types::{MergeStatus, SpendingLimit};
+use malha_engine::{Engine, EngineConfig};
 use serde_json::{Value, json};
 
 #[path = "support/replay.rs"]
@@ -373,4 +377,79 @@ fn the_same_text_three_times_and_once_a_copy_weighs_two() {
         "the copy is a second source of the same fact"
     );
     assert_eq!(model.total(), 1, "and costs nothing");
+}
+
+/// Puts names of books into one direction, all others each into its own.
+struct ByTopic {
+    space: EmbeddingSpace,
+    texts: AtomicUsize,
+}
+
+impl Embedder for ByTopic {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        let vector = |text: &&str| {
+            let number = self.texts.fetch_add(1, Ordering::Relaxed);
+            let is_book = ["Tide Register", "Livro das Marés"].contains(text);
+            let mut vector = vec![0.0; 64];
+            vector[if is_book { 0 } else { 1 + number % 63 }] = 1.0;
+            vector
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+#[test]
+fn names_whose_vectors_are_near_are_proposed_and_never_joined() {
+    let texts = [
+        ("a", "The Tide Register lies in the harbour."),
+        ("b", "Livro das Marés, copied twice, and the Almanac."),
+    ];
+    let model = Replay::new(|passage, _| {
+        let names: &[&str] = if passage.contains("Register") {
+            &["Tide Register"]
+        } else {
+            &["Livro das Marés", "Almanac"]
+        };
+        let books = names
+            .iter()
+            .map(|name| json!({ "name": name, "type": "Book" }));
+        reply(json!({ "entities": books.collect::<Vec<Value>>() }))
+    });
+    let topic = Arc::new(ByTopic {
+        space: EmbeddingSpace {
+            model: "topic".to_owned(),
+            dimensions: 64,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            pooling: "mean".to_owned(),
+            is_normalized: true,
+        },
+        texts: AtomicUsize::new(0),
+    });
+    let config = EngineConfig {
+        synonyms: true,
+        ..EngineConfig::default()
+    };
+    let engine = Engine::in_memory(config)
+        .unwrap()
+        .with_embedder(Box::new(move || Ok(topic.clone())));
+    engine
+        .index_documents("notes", &documents(&texts), &())
+        .unwrap();
+    let report = extract(&engine, &model);
+    assert_eq!((report.entities, report.merged, report.proposed), (3, 0, 0));
+    engine.embed(&()).unwrap();
+    let report = extract(&engine, &model);
+    assert_eq!((report.entities, report.merged, report.proposed), (3, 0, 1));
+    assert_eq!(pairs(&engine), ["Tide Register ? Livro das Marés"]);
+    let number = number_of(&engine, "Tide Register");
+    engine.decide_merges(&[number], Some(true)).unwrap();
+    assert_eq!(pairs(&engine), ["Tide Register = Livro das Marés"]);
+    engine.decide_merges(&[number], Some(false)).unwrap();
+    extract(&engine, &model);
+    assert_eq!(pairs(&engine), ["Tide Register | Livro das Marés"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use malha_engine::extraction::read_reply;
+use malha_engine::extraction::{read_part, read_reply};
 use malha_engine::text::fold;
 use serde_json::Value;
 
@@ -127,6 +127,8 @@ fn no_bytes_make_the_reader_panic() {
         Just("<|>".to_owned()),
         Just("(\"entity\"".to_owned()),
         Just("\"entities\":".to_owned()),
+        Just("\"passages\":[".to_owned()),
+        Just("\"passage\":1,".to_owned()),
         Just("//".to_owned()),
         Just("/*".to_owned()),
         ".{0,6}",
@@ -134,7 +136,10 @@ fn no_bytes_make_the_reader_panic() {
     let mut runner = proptest::test_runner::TestRunner::default();
     runner
         .run(&proptest::collection::vec(piece, 0..40), |pieces| {
-            let _ = read_reply(&pieces.concat());
+            let text = pieces.concat();
+            let _ = read_reply(&text);
+            let _ = read_part(&text, 1, false);
+            let _ = read_part(&text, 2, true);
             Ok(())
         })
         .unwrap();

@@ -16,6 +16,7 @@ pub(super) struct Extraction {
     pub(super) prompts: Option<PathBuf>,
     language: Option<String>,
     passage_tokens: Option<usize>,
+    together_tokens: Option<usize>,
     max_output_tokens: Option<u32>,
     second_pass: Option<bool>,
     judge: Option<bool>,
@@ -36,6 +37,7 @@ pub(crate) struct ExtractionFiles {
     language: String,
     /// Neighbouring passages are joined up to this many tokens.
     pub(crate) passage_tokens: usize,
+    together_tokens: usize,
     max_output_tokens: u32,
     second_pass: bool,
     judge: bool,
@@ -49,6 +51,7 @@ impl Extraction {
             prompts: over.prompts.or(self.prompts),
             language: over.language.or(self.language),
             passage_tokens: over.passage_tokens.or(self.passage_tokens),
+            together_tokens: over.together_tokens.or(self.together_tokens),
             max_output_tokens: over.max_output_tokens.or(self.max_output_tokens),
             second_pass: over.second_pass.or(self.second_pass),
             judge: over.judge.or(self.judge),
@@ -69,6 +72,7 @@ impl Extraction {
             prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
             language: self.language.expect(SET),
             passage_tokens,
+            together_tokens: self.together_tokens.expect(SET),
             max_output_tokens: self.max_output_tokens.expect(SET),
             second_pass: self.second_pass.expect(SET),
             judge: self.judge.expect(SET),
@@ -103,6 +107,9 @@ impl Extraction {
             "PASSAGE_TOKENS" => number(value)
                 .map(|n| self.passage_tokens = Some(n as usize))
                 .map_err(wrong),
+            "TOGETHER_TOKENS" => number(value)
+                .map(|n| self.together_tokens = Some(n as usize))
+                .map_err(wrong),
             "MAX_OUTPUT_TOKENS" => number(value)
                 .map(|n| self.max_output_tokens = Some(n))
                 .map_err(wrong),
@@ -131,6 +138,7 @@ impl ExtractionFiles {
             prompts,
             language: (!self.language.is_empty()).then(|| self.language.clone()),
             passage_tokens: self.passage_tokens,
+            together_tokens: self.together_tokens,
             max_output_tokens: self.max_output_tokens,
             second_pass: self.second_pass,
             judge: self.judge,

@@ -34,14 +34,21 @@ impl Verbosity {
     }
 }
 
-/// Shows the engine's log to those who asked for it.
-pub(crate) fn show_log(verbosity: Verbosity) {
-    if verbosity >= Verbosity::Debug {
-        tracing_subscriber::fmt()
-            .with_writer(std::io::stderr)
-            .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
-            .with_ansi(false)
-            .init();
+/// The engine's log, for those who asked for it.
+#[cfg(not(feature = "otel"))]
+pub(crate) struct Log;
+
+#[cfg(not(feature = "otel"))]
+impl Log {
+    pub(crate) fn start(verbosity: Verbosity) -> Self {
+        if verbosity >= Verbosity::Debug {
+            tracing_subscriber::fmt()
+                .with_writer(std::io::stderr)
+                .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
+                .with_ansi(false)
+                .init();
+        }
+        Self
     }
 }
 

@@ -48,23 +48,43 @@ impl Engine {
         run: &ExtractionRun<'_>,
         progress: &dyn Progress,
     ) -> Result<ExtractReport> {
+        let span = tracing::info_span!(
+            "extraction",
+            model = run.model.name(),
+            passages = tracing::field::Empty,
+            known = tracing::field::Empty,
+            extracted = tracing::field::Empty,
+            failed = tracing::field::Empty,
+            entities = tracing::field::Empty,
+            relations = tracing::field::Empty,
+            calls = tracing::field::Empty,
+            input_tokens = tracing::field::Empty,
+            output_tokens = tracing::field::Empty,
+            cost = tracing::field::Empty,
+        );
+        let _entered = span.enter();
         let started = self.clock.now();
         let replies = self.replies(run.limit);
         let mut report = ExtractReport::default();
         let plan = self.plan(run.model.name(), run.settings)?;
-        let mut read = Read::new(&plan, &replies)?;
+        let mut read =
+            tracing::info_span!("read replies").in_scope(|| Read::new(&plan, &replies))?;
         let wanted = read.missing(&plan);
         report.known = plan.items.len() - wanted.len();
         let mut called = if wanted.is_empty() {
             extract::Called::default()
         } else {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
-            extract::call_all(&plan, wanted.clone(), run.model, &replies, progress)?
+            tracing::info_span!("ask", passages = wanted.len()).in_scope(|| {
+                extract::call_all(&plan, wanted.clone(), run.model, &replies, progress)
+            })?
         };
         read.refresh(&plan, &replies, &wanted)?;
         let mut warnings = Vec::new();
         let stopped = match called.stopped.take() {
-            None => self.ask_opinions(run, (&plan, &read), &replies, progress, &mut warnings),
+            None => tracing::info_span!("ask about names").in_scope(|| {
+                self.ask_opinions(run, (&plan, &read), &replies, progress, &mut warnings)
+            }),
             Some(stopped) => Err(stopped),
         };
         let stopped = match stopped {
@@ -88,7 +108,9 @@ impl Engine {
         report.repaired = called.repaired;
         report.left = called.left;
         report.spent = replies.spent();
+        report.steps = replies.spent_by_step();
         report.elapsed_ms = (self.clock.now().0 - started.0).max(0) as u64;
+        record(&span, &report);
         report.budget_reached = matches!(stopped, Some(Error::BudgetReached { .. }));
         self.with_job(progress, |job| {
             let lease = job
@@ -147,24 +169,46 @@ impl Engine {
         Ok(())
     }
 
-    /// What [`Engine::extract`] would take. Nothing is sent.
+    /// What [`Engine::extract`] would take. With a `sample`, so many passages are asked about first, spread evenly over
+    /// those that no reply is stored for, so that lengths of replies are known; they are part of the work, stored and
+    /// paid for once. Without one, nothing is sent.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: the schema or a prompt cannot be used. What ends a sample early: [`Error::Model`], an
+    /// interruption, [`Error::BudgetReached`].
     pub fn estimate_extraction(
         &self,
-        model: &dyn ChatModel,
-        settings: &ExtractionSettings,
+        run: &ExtractionRun<'_>,
+        sample: usize,
+        progress: &dyn Progress,
     ) -> Result<ExtractEstimate> {
-        let replies = self.replies(SpendingLimit::default());
-        let plan = self.plan(model.name(), settings)?;
-        let past = {
+        let replies = self.replies(run.limit);
+        let plan = self.plan(run.model.name(), run.settings)?;
+        let mut read = Read::new(&plan, &replies)?;
+        let chosen = Plan::sample(&read.missing(&plan), sample);
+        if !chosen.is_empty() {
+            self.with_job(progress, |job| extract::note_version(job, &plan))?;
+            let called = extract::call_all(&plan, chosen.clone(), run.model, &replies, progress)?;
+            if let Some(stopped) = called.stopped {
+                return Err(stopped);
+            }
+            read.refresh(&plan, &replies, &chosen)?;
+        }
+        let seconds = {
             let store = self.store();
             match store.namespace(&self.namespace)? {
-                Some(id) => {
-                    storage::past_calls(store.connection(), id.0, extract::STEP, model.name())?
-                }
-                None => storage::PastCalls::default(),
+                Some(id) => storage::seconds_per_call(
+                    store.connection(),
+                    id.0,
+                    extract::STEP,
+                    run.model.name(),
+                )?,
+                None => None,
             }
         };
-        extract::estimate(&plan, &replies, model, &past)
+        let mut estimate = extract::estimate(&plan, &read, &replies, run.model, seconds)?;
+        estimate.sampled = replies.spent();
+        Ok(estimate)
     }
 
     /// Lets the model propose a schema from `sample` passages, spread evenly over all.
@@ -290,18 +334,18 @@ impl Engine {
                 read.take_summaries(&plan, long, replies)?;
             }
             let mut found = ExtractReport::default();
-            let is_stored = self.with_job(progress, |job| {
-                extract::store_rows(job, &plan, read, called, &mut found)
+            let stored = tracing::info_span!("store facts").in_scope(|| {
+                self.with_job(progress, |job| {
+                    extract::store_rows(job, &plan, read, called, &mut found)
+                })
             })?;
-            if is_stored {
+            if let Some(graph) = stored {
                 found.known = report.known;
                 *report = found;
-                break;
+                progress.stage(Stage::Snapshot, 0);
+                return self.follow_graph(&self.store(), graph);
             }
         }
-        progress.stage(Stage::Snapshot, 0);
-        self.ranked_graph(&self.store())?;
-        Ok(())
     }
 
     fn plan(&self, model: &str, settings: &ExtractionSettings) -> Result<Plan> {
@@ -328,4 +372,19 @@ impl Engine {
             progress,
         })
     }
+}
+
+/// What a run did, on its span.
+fn record(span: &tracing::Span, report: &ExtractReport) {
+    let spent = &report.spent;
+    span.record("passages", report.passages);
+    span.record("known", report.known);
+    span.record("extracted", report.extracted);
+    span.record("failed", report.failed.len());
+    span.record("entities", report.entities);
+    span.record("relations", report.relations);
+    span.record("calls", spent.calls);
+    span.record("input_tokens", spent.input_tokens);
+    span.record("output_tokens", spent.output_tokens);
+    span.record("cost", spent.cost);
 }

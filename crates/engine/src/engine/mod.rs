@@ -190,19 +190,39 @@ impl Engine {
             clock: &*self.clock,
             progress,
         };
+        let span = tracing::info_span!(
+            "index",
+            seen = tracing::field::Empty,
+            added = tracing::field::Empty,
+            changed = tracing::field::Empty,
+            removed = tracing::field::Empty,
+            failed = tracing::field::Empty,
+        );
+        let _entered = span.enter();
         let Indexed { report, graph } = pipeline(&job)?;
+        span.record("seen", report.seen);
+        span.record("added", report.added);
+        span.record("changed", report.changed);
+        span.record("removed", report.removed);
+        span.record("failed", report.failed.len());
         progress.stage(Stage::Snapshot, 0);
+        tracing::info_span!("snapshot").in_scope(|| self.follow_graph(&store, graph))?;
+        Ok(report)
+    }
+
+    /// Brings the snapshot in line with what a run changed.
+    fn follow_graph(&self, store: &Store, graph: GraphChange) -> Result<()> {
         let is_followed = match (graph, store.namespace(&self.namespace)?) {
             (GraphChange::Delta(delta), Some(namespace)) => {
-                cache::append(&store, namespace.0, &delta)
+                cache::append(store, namespace.0, &delta)
             }
             (GraphChange::Nothing, _) => true,
             _ => false,
         };
         if !is_followed {
-            self.ranked_graph(&store)?;
+            self.ranked_graph(store)?;
         }
-        Ok(report)
+        Ok(())
     }
 
     /// The folders and files indexed so far, by label.

@@ -45,7 +45,7 @@ pub(super) fn ask_structured<T>(
             Err(error) => Err(error),
         }
     };
-    let mut found: Vec<Result<T, Unusable>> = ask_all(model, requests)?
+    let mut found: Vec<Result<T, Unusable>> = ask_all(model, requests, &())?
         .into_iter()
         .enumerate()
         .map(|(at, reply)| take(at, reply))
@@ -62,7 +62,7 @@ pub(super) fn ask_structured<T>(
             Some((request?, at))
         })
         .unzip();
-    for (reply, at) in ask_all(model, &again)?.into_iter().zip(places) {
+    for (reply, at) in ask_all(model, &again, &())?.into_iter().zip(places) {
         found[at] = take(at, reply)?;
     }
     Ok(found)

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// What a passage is known to say.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extraction {
     pub entities: Vec<ExtractedEntity>,
     pub relations: Vec<ExtractedRelation>,
@@ -14,7 +15,7 @@ pub struct Extraction {
 }
 
 /// A thing that the passage names.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExtractedEntity {
     pub name: String,
     /// Other ways the passage writes it.
@@ -28,7 +29,7 @@ pub struct ExtractedEntity {
 }
 
 /// A tie that the passage states.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExtractedRelation {
     /// Positions in [`Extraction::entities`].
     pub source: usize,
@@ -47,11 +48,24 @@ pub struct ExtractedRelation {
 }
 
 /// An item that was not stored, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectedItem {
-    /// `entity` or `relation`.
-    pub kind: &'static str,
+    /// One of [`KINDS`].
+    #[serde(deserialize_with = "kind")]
+    pub kind: Kind,
     /// As the reply had it, in JSON.
     pub item: String,
     pub reason: String,
+}
+
+/// One of [`KINDS`]. (Under this name, since a derived reader takes a reference for a part of what it reads.)
+pub(super) type Kind = &'static str;
+
+/// What an item can be.
+const KINDS: [Kind; 4] = ["entity", "relation", "claim", "item"];
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+    let written = String::deserialize(deserializer)?;
+    let known = KINDS.into_iter().find(|kind| *kind == written);
+    known.ok_or_else(|| serde::de::Error::custom(format!("no kind of item: {written}")))
 }

@@ -19,6 +19,7 @@ mod reply_item;
 mod request;
 mod schema;
 mod settings;
+mod several;
 mod summary;
 mod written_triples;
 
@@ -34,4 +35,5 @@ pub use reply::{Unreadable, read_reply};
 pub use request::{Requests, Subject, reply_schema};
 pub use schema::{EntityType, RelationType, Schema, SchemaFindings};
 pub use settings::ExtractionSettings;
+pub use several::read_part;
 pub use summary::summary_request;

@@ -11,6 +11,8 @@ pub struct Prompts {
     pub extract: Template,
     /// User message: `{{context}}`, `{{candidates}}`, `{{text}}`.
     pub passage: Template,
+    /// What is added to the system message where several passages are asked about together.
+    pub several: Template,
     /// Asks for what a first pass missed.
     pub again: Template,
     /// Asks for a readable reply: `{{reason}}`.
@@ -25,9 +27,10 @@ pub struct Prompts {
 
 impl Prompts {
     /// Names of the files that may replace one of ours.
-    pub const FILES: [&'static str; 7] = [
+    pub const FILES: [&'static str; 8] = [
         "extract.md",
         "passage.md",
+        "several.md",
         "again.md",
         "repair.md",
         "infer.md",
@@ -59,6 +62,7 @@ impl Prompts {
                 &["context", "candidates", "text"],
                 &["text"],
             )?,
+            several: files.load("several.md", include_str!("prompts/several.md"), &[], &[])?,
             again: files.load("again.md", include_str!("prompts/again.md"), &[], &[])?,
             repair: files.load(
                 "repair.md",

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+/// How often a model says one thing when it has lost itself.
+const OVER_AND_OVER: usize = 3;
+
 /// A reply read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawReply {
@@ -71,8 +74,53 @@ impl RawReply {
         self.extend(other);
     }
 
+    /// Whether it says one thing over and over at its end, as small models do that have lost themselves: no more
+    /// room would make it say more. The last item may have been cut off.
+    pub fn goes_round(&self) -> bool {
+        fn is_stuck<T: PartialEq>(items: &[T]) -> bool {
+            let [before @ .., last, _cut] = items else {
+                return false;
+            };
+            before.iter().filter(|item| *item == last).count() + 1 >= OVER_AND_OVER
+        }
+        let names: Vec<&str> = self.entities.iter().map(|entity| &*entity.name).collect();
+        let ties: Vec<(&str, &str, &str)> = self
+            .relations
+            .iter()
+            .map(|tie| (&*tie.source, &*tie.kind, &*tie.target))
+            .collect();
+        is_stuck(&ties) || (ties.is_empty() && is_stuck(&names))
+    }
+
     /// True when it says nothing.
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty() && self.relations.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reply::read_reply;
+
+    #[test]
+    fn a_model_that_lost_itself_is_told_from_one_with_much_to_say() {
+        let check = |relations: &[&str], expected: bool| {
+            let written: Vec<String> = relations
+                .iter()
+                .map(|pair| {
+                    let (source, target) = pair.split_once(' ').unwrap();
+                    format!(r#"{{"source":"{source}","target":"{target}","type":"T"}}"#)
+                })
+                .collect();
+            let reply = read_reply(&format!(r#"{{"relations":[{}"#, written.join(","))).unwrap();
+            assert_eq!(reply.goes_round(), expected, "{relations:?}");
+        };
+        check(&["a b", "b c", "c d", "d e", "e f"], false);
+        check(&["a b", "a b", "c d", "d e"], false);
+        check(&["a b", "c d", "c d", "c d", "c x"], true);
+        check(&["a b", "c d", "a b", "c d", "a b", "c d"], true);
+        check(&["a b"], false);
+        let names = r#"{"entities":["A","B","B","B","B"#;
+        assert!(read_reply(names).unwrap().goes_round());
     }
 }

@@ -19,6 +19,8 @@ pub enum Unreadable {
     NoJson,
     #[error("its JSON has neither entities nor relations")]
     OtherJson,
+    #[error("it says nothing of this passage")]
+    NoPart,
 }
 
 /// Reads a reply to an extraction prompt: JSON with whatever stands around it, or one of the delimited
@@ -121,7 +123,7 @@ fn take(value: &Value, reply: &mut RawReply) -> bool {
     }
 }
 
-fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> bool {
+pub(super) fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> bool {
     let entities = field(map, &["entities", "nodes", "entity", "node", "concepts"]);
     let relations = field(
         map,

@@ -58,6 +58,30 @@ impl Requests {
 
     /// Asks for what a passage says.
     pub fn extract(&self, subject: &Subject<'_>, passage: &Passage) -> ChatRequest {
+        self.request(vec![
+            message(Role::System, &self.system),
+            message(Role::User, &self.question(subject, passage)),
+        ])
+    }
+
+    /// Asks for what each of several passages says: [`super::read_part`] reads the reply.
+    pub fn together(&self, passages: &[(Subject<'_>, &Passage)]) -> ChatRequest {
+        let mut user = String::new();
+        for (number, (subject, passage)) in (1..).zip(passages) {
+            let gap = if number > 1 { "\n\n" } else { "" };
+            let question = self.question(subject, passage);
+            let _ = write!(user, "{gap}### passage {number}\n{question}");
+        }
+        let system = format!("{}\n\n{}", self.system, self.prompts.several.fill(&[]));
+        let mut request = self.request(vec![
+            message(Role::System, &system),
+            message(Role::User, &user),
+        ]);
+        request.reply_schema = Some(reply_schema_of_several(&self.reply_schema));
+        request
+    }
+
+    fn question(&self, subject: &Subject<'_>, passage: &Passage) -> String {
         let mut context = String::new();
         let headings = passage.heading_path().join(" > ");
         if !subject.title.is_empty() {
@@ -76,14 +100,10 @@ impl Requests {
             let names: Vec<String> = shown.map(|name| one_line(name)).collect();
             let _ = writeln!(candidates, "Names seen in it: {}", names.join("; "));
         }
-        let user = self.prompts.passage.fill(&[
+        self.prompts.passage.fill(&[
             ("context", &context),
             ("candidates", &candidates),
             ("text", &passage.text),
-        ]);
-        self.request(vec![
-            message(Role::System, &self.system),
-            message(Role::User, &user),
         ])
     }
 
@@ -177,4 +197,111 @@ pub fn reply_schema(schema: &Schema) -> Value {
         },
         "required": ["entities", "relations"],
     })
+}
+
+/// The form of a reply about several passages: that of a reply about one, for each.
+fn reply_schema_of_several(one: &Value) -> Value {
+    let mut item = one.clone();
+    item["properties"]["passage"] = json!({ "type": "integer" });
+    if let Some(required) = item["required"].as_array_mut() {
+        required.insert(0, "passage".into());
+    }
+    json!({
+        "type": "object",
+        "properties": { "passages": { "type": "array", "items": item } },
+        "required": ["passages"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::passage::{PassageChunk, group};
+    use super::super::schema::{EntityType, RelationType};
+    use super::*;
+    use crate::types::ChunkId;
+
+    /// Every request as it is sent: what a change of a prompt changes shows in the file. `MALHA_BLESS=1` writes it anew.
+    #[test]
+    fn the_requests_as_they_are_sent() {
+        let person = EntityType {
+            description: "a human being".to_owned(),
+            examples: vec!["Ana Prado".to_owned()],
+            ..EntityType::default()
+        };
+        let tie = RelationType {
+            source: vec!["Person".to_owned()],
+            target: vec!["Project".to_owned()],
+            ..RelationType::default()
+        };
+        let schema = Schema {
+            entity: [
+                ("Person".to_owned(), person),
+                ("Project".to_owned(), EntityType::default()),
+            ]
+            .into(),
+            relation: [("WORKS_ON".to_owned(), tie)].into(),
+        };
+        let requests = Requests::new(Prompts::builtin(), &schema, None, 4096);
+        let chunk = |text: &str, heading: &str| PassageChunk {
+            id: ChunkId(1),
+            start: 0,
+            end: text.len(),
+            text: text.to_owned(),
+            tokens: 10,
+            heading_path: vec![heading.to_owned()],
+        };
+        let passage = |text: &str, heading: &str| {
+            let mut passages = group(vec![chunk(text, heading)], 100);
+            passages.remove(0)
+        };
+        let (first, second) = (
+            passage("Ana Prado works on Orion {{text}}.", "Team"),
+            passage("王小明 cuida do projeto Arara.", "Notas"),
+        );
+        let names = ["Ana Prado".to_owned(), "Orion".to_owned()];
+        let of_first = Subject {
+            title: "Plan",
+            date: Some("2024-05-01"),
+            candidates: &names,
+        };
+        let of_second = Subject {
+            title: "Notas",
+            date: None,
+            candidates: &[],
+        };
+        let one = requests.extract(&of_first, &first);
+        let shown = |title: &str, request: &ChatRequest| {
+            let mut out = format!("==== {title}\n");
+            for message in &request.messages {
+                let _ = writeln!(out, "---- {:?}\n{}", message.role, message.text);
+            }
+            let _ = writeln!(
+                out,
+                "---- {} tokens at most, form: {}",
+                request.max_output_tokens,
+                request.reply_schema.as_ref().expect("a form")
+            );
+            out
+        };
+        let text = [
+            shown("one passage", &one),
+            shown(
+                "several passages",
+                &requests.together(&[(of_first, &first), (of_second, &second)]),
+            ),
+            shown("a second pass", &requests.again(&one, "{\"entities\":[]}")),
+            shown(
+                "a repair",
+                &requests.repair(&one, "there is no JSON in it", true),
+            ),
+        ]
+        .join("\n");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("src/extraction/prompts/as_sent.txt");
+        if std::env::var_os("MALHA_BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let known = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, known, "MALHA_BLESS=1 writes {} anew", path.display());
+    }
 }

@@ -18,6 +18,8 @@ pub struct ExtractionSettings {
     pub language: Option<String>,
     /// Neighbouring chunks are joined up to this many tokens.
     pub passage_tokens: usize,
+    /// Small passages share a call up to this many tokens together; 0: each has its own.
+    pub together_tokens: usize,
     /// Room for a reply.
     pub max_output_tokens: u32,
     /// Ask once more for what the first reply missed.
@@ -35,6 +37,7 @@ impl Default for ExtractionSettings {
             prompts: BTreeMap::new(),
             language: None,
             passage_tokens: 800,
+            together_tokens: 0,
             max_output_tokens: 4096,
             second_pass: false,
             judge: false,

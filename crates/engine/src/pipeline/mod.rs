@@ -5,35 +5,39 @@
 //! that takes the flag away; a run that finds the flag finishes that work first.
 
 mod aliases;
+mod changes;
+mod chunk_settings;
 mod embedding;
 pub(crate) mod extract;
 mod links;
+mod moved_files;
 mod names;
 mod place;
 mod prepare;
+mod run_plan;
 mod save;
 mod scan;
 mod synonyms;
 mod title;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::sync_channel;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
-use rustc_hash::FxHashMap;
 
+pub(crate) use self::changes::Changes;
 pub(crate) use self::embedding::{embed, mixed_spaces};
+use self::moved_files::MovedFiles;
 use self::prepare::{Candidate, Content, Outcome, Prepared, prepare};
-use self::scan::{Plan, Removed};
+use self::run_plan::Plan;
 pub(crate) use self::scan::{count_stale, known_sources};
 use crate::chunking::ChunkOptions;
 use crate::graph::GraphDelta;
 use crate::loading;
 use crate::storage::{self, Store, WriteLease};
 use crate::types::{
-    ChunkId, Clock, DocumentId, DocumentInput, EngineConfig, EntityId, IngestReport,
-    LinkConvention, Namespace, Progress, RelationId, SourceSpec, Stage, Timestamp, ValidDate,
+    Clock, DocumentId, DocumentInput, EngineConfig, IngestReport, LinkConvention, Namespace,
+    Progress, SourceSpec, Stage, Timestamp, ValidDate,
 };
 use crate::{Error, Result};
 
@@ -80,72 +84,6 @@ impl Scope<'_> {
                         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
             .map_or(LinkConvention::default(), |(_, convention)| *convention)
-    }
-}
-
-/// What a run has touched so far: later stages look only there.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    /// Everything derived is computed anew; the sets below stay small.
-    pub bulk: bool,
-    /// Of a large run: there were chunks before it, so that names are counted in every chunk at the end and not
-    /// while chunks come, and what was recognised in them is cleared first.
-    pub recount: bool,
-    pub report: IngestReport,
-    /// Documents that were added or changed, or whose links resolve differently.
-    pub documents: BTreeSet<DocumentId>,
-    /// Documents that moved or went: links that resolved to them are looked at.
-    pub moved_documents: BTreeSet<DocumentId>,
-    /// Entities of documents that changed or went.
-    pub entities: BTreeSet<EntityId>,
-    /// Link keys under which a note or attachment appeared, moved or went.
-    pub link_keys: BTreeSet<String>,
-    /// Folded forms that may start or stop being a name.
-    pub forms: BTreeSet<String>,
-    /// Folded forms whose owners changed: chunks that hold them are matched again.
-    pub owner_forms: BTreeSet<String>,
-    pub tags: BTreeSet<String>,
-    pub chunks: BTreeSet<ChunkId>,
-    pub retired_chunks: Vec<ChunkId>,
-    /// Entities and relations that came, changed or went: what a snapshot has to follow.
-    pub touched_entities: BTreeSet<EntityId>,
-    pub touched_relations: BTreeSet<RelationId>,
-    /// Changes of how often a name, in this spelling, was discovered.
-    pub name_counts: FxHashMap<(String, String), i64>,
-}
-
-impl Changes {
-    fn touch_form(&mut self, form: String) {
-        if !self.bulk && !form.is_empty() {
-            self.forms.insert(form);
-        }
-    }
-
-    pub(crate) fn change_owner(&mut self, form: &str) {
-        if !self.bulk {
-            self.forms.insert(form.to_owned());
-            self.owner_forms.insert(form.to_owned());
-        }
-    }
-
-    fn count_name(&mut self, folded: String, written: String, change: i64) {
-        if !self.bulk {
-            self.touch_form(folded.clone());
-        }
-        *self.name_counts.entry((folded, written)).or_default() += change;
-    }
-
-    pub(crate) fn touch_relation(&mut self, id: RelationId) {
-        if !self.bulk {
-            self.touched_relations.insert(id);
-        }
-    }
-
-    /// A note or attachment appeared at, or went from, this uri.
-    fn note_moved(&mut self, uri: &str) {
-        if !self.bulk {
-            self.link_keys.extend(links::keys_of_uri(uri));
-        }
     }
 }
 
@@ -254,19 +192,7 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
             run_small(job, lease, plan, &chunking, &mut changes, also)?;
         }
     }
-    let after = job.store.generation()?;
-    let graph = if before == after {
-        GraphChange::Nothing
-    } else if bulk {
-        GraphChange::Everything
-    } else {
-        GraphChange::Delta(Box::new(graph_delta(
-            job.store.connection(),
-            &changes,
-            before,
-            after,
-        )?))
-    };
+    let graph = graph_change(job.store, &changes, before)?;
     let mut report = changes.report;
     report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;
     let transaction = lease.transaction()?;
@@ -279,6 +205,19 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     )?;
     transaction.commit_bookkeeping()?;
     Ok(Indexed { report, graph })
+}
+
+/// How the graph differs from what it was at generation `before`.
+fn graph_change(store: &Store, changes: &Changes, before: u64) -> Result<GraphChange> {
+    let after = store.generation()?;
+    Ok(if before == after {
+        GraphChange::Nothing
+    } else if changes.bulk {
+        GraphChange::Everything
+    } else {
+        let delta = graph_delta(store.connection(), changes, before, after)?;
+        GraphChange::Delta(Box::new(delta))
+    })
 }
 
 fn graph_delta(
@@ -327,7 +266,8 @@ fn run_small(
     changes: &mut Changes,
     also: Also<'_>,
 ) -> Result<()> {
-    let prepared = prepare_all(plan, &plan.candidates, chunking);
+    let prepared = tracing::info_span!("read", files = plan.candidates.len())
+        .in_scope(|| prepare_all(plan, &plan.candidates, chunking));
     if job.progress.interrupted() {
         return Err(Error::Interrupted);
     }
@@ -348,11 +288,11 @@ fn run_small(
     also(&scope, changes)?;
     aliases::refresh_entities(&scope, changes)?;
     aliases::refresh_tags(&scope, changes)?;
-    links::resolve(&scope, changes)?;
+    tracing::info_span!("resolve links").in_scope(|| links::resolve(&scope, changes))?;
     job.progress.stage(Stage::Match, 0);
-    names::update(&scope, changes)?;
+    tracing::info_span!("match names").in_scope(|| names::update(&scope, changes))?;
     job.progress.stage(Stage::Relate, 0);
-    links::relate(&scope, changes)?;
+    tracing::info_span!("relate").in_scope(|| links::relate(&scope, changes))?;
     storage::save_languages(scope.connection, scope.namespace)?;
     transaction.commit()
 }
@@ -418,39 +358,18 @@ fn run_large(
     also(&scope, changes)?;
     aliases::refresh_entities(&scope, changes)?;
     aliases::refresh_tags(&scope, changes)?;
-    links::resolve(&scope, changes)?;
+    tracing::info_span!("resolve links").in_scope(|| links::resolve(&scope, changes))?;
     job.progress.stage(
         Stage::Match,
         storage::count_chunks(scope.connection, scope.namespace)?,
     );
-    names::rebuild(&scope, changes, job.progress)?;
+    tracing::info_span!("match names")
+        .in_scope(|| names::rebuild(&scope, changes, job.progress))?;
     job.progress.stage(Stage::Relate, 0);
-    links::relate(&scope, changes)?;
+    tracing::info_span!("relate").in_scope(|| links::relate(&scope, changes))?;
     storage::save_languages(scope.connection, scope.namespace)?;
     storage::set_pending(scope.connection, scope.namespace, false)?;
     transaction.commit()
-}
-
-/// Files that are gone, until a new file turns out to be one of them under another name.
-struct MovedFiles<'a> {
-    by_hash: BTreeMap<&'a [u8], VecDeque<&'a Removed>>,
-}
-
-impl<'a> MovedFiles<'a> {
-    fn new(removed: &'a [Removed]) -> Self {
-        let mut by_hash: BTreeMap<&[u8], VecDeque<&Removed>> = BTreeMap::new();
-        for file in removed {
-            by_hash.entry(&file.hash).or_default().push_back(file);
-        }
-        Self { by_hash }
-    }
-
-    /// The first file of this source and content that is gone and not taken yet.
-    fn take(&mut self, source: i64, hash: &[u8]) -> Option<&'a Removed> {
-        let files = self.by_hash.get_mut(hash)?;
-        let position = files.iter().position(|file| file.source == source)?;
-        files.remove(position)
-    }
 }
 
 fn save_one(
@@ -476,9 +395,7 @@ fn save_one(
 }
 
 fn remove_rest(scope: &Scope<'_>, changes: &mut Changes, removed: MovedFiles<'_>) -> Result<()> {
-    let mut files: Vec<&Removed> = removed.by_hash.into_values().flatten().collect();
-    files.sort_by_key(|file| (file.source, &file.path));
-    for file in files {
+    for file in removed.rest() {
         save::remove_file(scope, changes, file.source, &file.path)?;
     }
     Ok(())

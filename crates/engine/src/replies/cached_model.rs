@@ -34,6 +34,8 @@ pub struct StoredReply {
     pub is_truncated: bool,
     /// Nothing was paid this time.
     pub is_cached: bool,
+    /// Which part of it answers, from 1, where several requests were asked together.
+    pub part: Option<usize>,
 }
 
 impl<'a> CachedModel<'a> {
@@ -86,29 +88,92 @@ impl<'a> CachedModel<'a> {
         document: Option<&str>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<Option<StoredReply>> {
+        self.claim_and_ask(request, document, on_text, false)
+    }
+
+    /// [`CachedModel::try_ask`], content with the reply to several requests, this one among them.
+    ///
+    /// # Errors
+    /// As [`CachedModel::ask`].
+    pub fn try_ask_any(
+        &self,
+        request: &ChatRequest,
+        document: Option<&str>,
+    ) -> Result<Option<StoredReply>> {
+        self.claim_and_ask(request, document, &mut |_| {}, true)
+    }
+
+    fn claim_and_ask(
+        &self,
+        request: &ChatRequest,
+        document: Option<&str>,
+        on_text: &mut dyn FnMut(&str),
+        any: bool,
+    ) -> Result<Option<StoredReply>> {
         let key = key(self.step, self.model.name(), request);
-        match self.cache.find_or_claim(&key)? {
+        match self.cache.find_or_claim(&key, any)? {
             None => Ok(None),
             Some(Claim::Stored(row)) => {
-                self.cache.count_hit(row.id);
+                // A part is used once by each request that it answers.
+                if row.part.is_none() {
+                    self.cache.count_hit(row.id, self.step);
+                }
                 let reply = stored(row);
                 on_text(&reply.text);
                 Ok(Some(reply))
             }
-            Some(Claim::Ours) => self.call(&key, request, document, on_text).map(Some),
+            Some(Claim::Ours) => self.call(&key, &[], request, document, on_text).map(Some),
         }
     }
 
+    /// Asks about those of `singles` that nobody has a reply to or is asking about, with the one request that
+    /// `together` makes of their positions. Each of them is then answered by its part of the reply
+    /// ([`ReplyCache::peek_any`]). Does nothing where fewer than two are left.
+    ///
+    /// # Errors
+    /// As [`CachedModel::ask`].
+    pub fn ask_together(
+        &self,
+        singles: &[ChatRequest],
+        together: &dyn Fn(&[usize]) -> ChatRequest,
+        document: Option<&str>,
+    ) -> Result<()> {
+        let of = |request| key(self.step, self.model.name(), request);
+        let keys: Vec<[u8; 32]> = singles.iter().map(of).collect();
+        let ours = self.cache.claim_open(&keys)?;
+        let members: Vec<[u8; 32]> = ours.iter().map(|&at| keys[at]).collect();
+        if members.len() < 2 {
+            return self.cache.release(&members);
+        }
+        let request = together(&ours);
+        self.call(&of(&request), &members, &request, document, &mut |_| {})?;
+        Ok(())
+    }
+
+    /// `members`: keys of the requests that this one stands for; none where it is its own.
     fn call(
         &self,
-        key: &[u8],
+        key: &[u8; 32],
+        members: &[[u8; 32]],
         request: &ChatRequest,
         document: Option<&str>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<StoredReply> {
+        let span = tracing::info_span!(
+            "chat",
+            step = self.step,
+            model = self.model.name(),
+            input_tokens = tracing::field::Empty,
+            output_tokens = tracing::field::Empty,
+            cost = tracing::field::Empty,
+            retries = tracing::field::Empty,
+            waited_ms = tracing::field::Empty,
+            error = tracing::field::Empty,
+        );
+        let _entered = span.enter();
         let estimate = self.estimate(request);
         if let Err(error) = self.cache.spending.reserve(estimate) {
-            self.cache.release(key)?;
+            self.cache.release(&[&[*key][..], members].concat())?;
             return Err(error);
         }
         let start = Instant::now();
@@ -133,11 +198,12 @@ impl<'a> CachedModel<'a> {
             Ok(reply) => reply,
             Err(error) => {
                 let message = error.to_string();
+                span.record("error", &message);
                 call.outcome = Err(&message);
-                let saved = self.cache.save(&call);
+                let saved = self.cache.save(&call, members);
                 self.cache
                     .spending
-                    .settle(estimate, |spent| spent.failed += 1);
+                    .settle(self.step, estimate, |spent| spent.failed += 1);
                 saved?;
                 return Err(Error::Model(error));
             }
@@ -156,6 +222,13 @@ impl<'a> CachedModel<'a> {
             .cache
             .price(&answered_by)
             .map(|price| price.cost(input_tokens, output_tokens));
+        span.record("input_tokens", input_tokens);
+        span.record("output_tokens", output_tokens);
+        span.record("retries", reply.retries);
+        span.record("waited_ms", waited_ms);
+        if let Some(cost) = cost {
+            span.record("cost", cost);
+        }
         call.answered_by = &answered_by;
         call.outcome = Ok(&reply.text);
         call.is_truncated = reply.is_truncated;
@@ -164,8 +237,8 @@ impl<'a> CachedModel<'a> {
         call.cost = cost;
         call.retries = reply.retries;
         call.waited_ms = waited_ms;
-        let saved = self.cache.save(&call);
-        self.cache.spending.settle(estimate, |spent| {
+        let saved = self.cache.save(&call, members);
+        self.cache.spending.settle(self.step, estimate, |spent| {
             spent.input_tokens += input_tokens;
             spent.output_tokens += output_tokens;
             spent.cost += cost.unwrap_or_default();
@@ -180,6 +253,7 @@ impl<'a> CachedModel<'a> {
             output_tokens,
             is_truncated: reply.is_truncated,
             is_cached: false,
+            part: None,
         })
     }
 
@@ -249,6 +323,7 @@ pub(super) fn stored(row: crate::storage::ReplyRow) -> StoredReply {
         output_tokens: row.output_tokens,
         is_truncated: row.is_truncated,
         is_cached: true,
+        part: row.part,
     }
 }
 

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rusqlite::Connection;
+
 use super::cached_model::{StoredReply, key, stored};
 use super::spending::Spending;
 use crate::Result;
@@ -54,6 +56,11 @@ impl<'a> ReplyCache<'a> {
     /// Calls, tokens and money since the cache was opened.
     pub fn spent(&self) -> Spent {
         self.spending.spent()
+    }
+
+    /// The same, by step of the work.
+    pub fn spent_by_step(&self) -> BTreeMap<String, Spent> {
+        self.spending.by_step()
     }
 
     /// The price of a model, where the table has one.
@@ -131,51 +138,102 @@ impl<'a> ReplyCache<'a> {
         model: &str,
         request: &ChatRequest,
     ) -> Result<Option<StoredReply>> {
-        Ok(self.find(&key(step, model, request))?.map(stored))
+        self.look_up(&key(step, model, request), storage::find_reply)
     }
 
-    pub(super) fn find(&self, key: &[u8]) -> Result<Option<storage::ReplyRow>> {
+    /// [`ReplyCache::peek`], or the reply to several requests, this one among them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn peek_any(
+        &self,
+        step: &str,
+        model: &str,
+        request: &ChatRequest,
+    ) -> Result<Option<StoredReply>> {
+        self.look_up(&key(step, model, request), find_any)
+    }
+
+    fn look_up(&self, key: &[u8], find: Find) -> Result<Option<StoredReply>> {
         let store = lock(self.store);
         let Some(namespace) = store.namespace(self.namespace)? else {
             return Ok(None);
         };
-        storage::find_reply(store.connection(), namespace.0, key)
+        Ok(find(store.connection(), namespace.0, key)?.map(stored))
     }
 
-    pub(super) fn count_hit(&self, id: i64) {
+    pub(super) fn count_hit(&self, id: i64, step: &'static str) {
         *lock(&self.hits).entry(id).or_default() += 1;
-        self.spending.hit();
+        self.spending.hit(step);
     }
 
-    /// The stored reply, or the right to ask for it; `None` while somebody else is asking.
-    pub(super) fn find_or_claim(&self, key: &[u8]) -> Result<Option<Claim>> {
-        if let Some(row) = self.find(key)? {
-            return Ok(Some(Claim::Stored(row)));
+    /// The stored reply, or the right to ask for it; `None` while somebody else is asking. `any`: a reply to several
+    /// requests, this one among them, counts too.
+    pub(super) fn find_or_claim(&self, key: &[u8], any: bool) -> Result<Option<Claim>> {
+        let find: Find = if any { find_any } else { storage::find_reply };
+        {
+            let store = lock(self.store);
+            if let Some(namespace) = store.namespace(self.namespace)?
+                && let Some(row) = find(store.connection(), namespace.0, key)?
+            {
+                return Ok(Some(Claim::Stored(row)));
+            }
         }
-        let now = self.now();
-        let expires_at = Timestamp(now.0 + CLAIM_MS);
         self.write(|transaction, namespace| {
             let connection = transaction.connection();
             // Somebody may have stored it since.
-            if let Some(row) = storage::find_reply(connection, namespace, key)? {
+            if let Some(row) = find(connection, namespace, key)? {
                 return Ok(Some(Claim::Stored(row)));
             }
-            let is_ours =
-                storage::claim_job(connection, namespace, key, &self.owner, now, expires_at)?;
+            let is_ours = self.claim(connection, namespace, key)?;
             Ok(is_ours.then_some(Claim::Ours))
         })
     }
 
-    pub(super) fn release(&self, key: &[u8]) -> Result<()> {
+    /// Positions of the keys that nobody has a reply to or is asking about: they are ours to ask about.
+    pub(super) fn claim_open(&self, keys: &[[u8; 32]]) -> Result<Vec<usize>> {
         self.write(|transaction, namespace| {
-            storage::release_job(transaction.connection(), namespace, key)
+            let connection = transaction.connection();
+            let mut ours = Vec::new();
+            for (at, key) in keys.iter().enumerate() {
+                if find_any(connection, namespace, key)?.is_none()
+                    && self.claim(connection, namespace, key)?
+                {
+                    ours.push(at);
+                }
+            }
+            Ok(ours)
         })
     }
 
-    pub(super) fn save(&self, call: &storage::CallValues<'_>) -> Result<i64> {
+    fn claim(&self, connection: &Connection, namespace: i64, key: &[u8]) -> Result<bool> {
+        let now = self.now();
+        let expires_at = Timestamp(now.0 + CLAIM_MS);
+        storage::claim_job(connection, namespace, key, &self.owner, now, expires_at)
+    }
+
+    pub(super) fn release(&self, keys: &[[u8; 32]]) -> Result<()> {
+        self.write(|transaction, namespace| {
+            for key in keys {
+                storage::release_job(transaction.connection(), namespace, key)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores what came back. `members` are the keys that were asked about together.
+    pub(super) fn save(&self, call: &storage::CallValues<'_>, members: &[[u8; 32]]) -> Result<i64> {
         let now = self.now();
         self.write(|transaction, namespace| {
-            storage::insert_call(transaction.connection(), namespace, call, now)
+            let connection = transaction.connection();
+            let id = storage::insert_call(connection, namespace, call, now)?;
+            if call.outcome.is_ok() {
+                storage::insert_parts(connection, namespace, id, members)?;
+            }
+            for key in members {
+                storage::release_job(connection, namespace, key)?;
+            }
+            Ok(id)
         })
     }
 
@@ -192,6 +250,20 @@ impl<'a> ReplyCache<'a> {
         let value = work(&transaction, namespace.0)?;
         transaction.commit_bookkeeping()?;
         Ok(value)
+    }
+}
+
+/// Looks for a reply by its key.
+type Find = fn(&Connection, i64, &[u8]) -> Result<Option<storage::ReplyRow>>;
+
+fn find_any(
+    connection: &Connection,
+    namespace: i64,
+    key: &[u8],
+) -> Result<Option<storage::ReplyRow>> {
+    match storage::find_reply(connection, namespace, key)? {
+        None => storage::find_part(connection, namespace, key),
+        found => Ok(found),
     }
 }
 

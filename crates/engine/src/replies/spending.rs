@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::types::{SpendingLimit, Spent};
@@ -13,6 +14,7 @@ pub(super) struct Spending {
 #[derive(Debug, Default)]
 struct State {
     spent: Spent,
+    by_step: BTreeMap<&'static str, Spent>,
     reserved_calls: u64,
     reserved_tokens: u64,
     reserved_cost: f64,
@@ -37,8 +39,20 @@ impl Spending {
         self.lock(|state| state.spent)
     }
 
-    pub(super) fn hit(&self) {
-        self.lock(|state| state.spent.cache_hits += 1);
+    pub(super) fn by_step(&self) -> BTreeMap<String, Spent> {
+        self.lock(|state| {
+            let steps = state.by_step.iter();
+            steps
+                .map(|(step, spent)| ((*step).to_owned(), *spent))
+                .collect()
+        })
+    }
+
+    pub(super) fn hit(&self, step: &'static str) {
+        self.lock(|state| {
+            state.spent.cache_hits += 1;
+            state.by_step.entry(step).or_default().cache_hits += 1;
+        });
     }
 
     /// Room for one more call.
@@ -72,13 +86,15 @@ impl Spending {
     }
 
     /// The call is over: its estimate goes, what it really took is added.
-    pub(super) fn settle(&self, estimate: Estimate, add: impl FnOnce(&mut Spent)) {
+    pub(super) fn settle(&self, step: &'static str, estimate: Estimate, add: impl Fn(&mut Spent)) {
         self.lock(|state| {
             state.reserved_calls -= 1;
             state.reserved_tokens -= estimate.tokens;
             state.reserved_cost -= estimate.cost;
-            state.spent.calls += 1;
-            add(&mut state.spent);
+            for spent in [&mut state.spent, state.by_step.entry(step).or_default()] {
+                spent.calls += 1;
+                add(spent);
+            }
         });
     }
 
@@ -105,11 +121,12 @@ mod tests {
         spending.reserve(estimate).unwrap();
         spending.reserve(estimate).unwrap();
         assert!(spending.reserve(estimate).is_err(), "120 of 100 tokens");
-        spending.settle(estimate, |spent| spent.input_tokens += 5);
+        spending.settle("a", estimate, |spent| spent.input_tokens += 5);
         spending.reserve(estimate).unwrap();
-        spending.settle(estimate, |spent| spent.input_tokens += 5);
+        spending.settle("a", estimate, |spent| spent.input_tokens += 5);
         let error = spending.reserve(estimate).unwrap_err();
         assert_eq!(error.to_string(), "the budget is used up: 2 calls so far");
         assert_eq!(spending.spent().input_tokens, 10);
+        assert_eq!(spending.by_step()["a"], spending.spent());
     }
 }

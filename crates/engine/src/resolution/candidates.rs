@@ -232,6 +232,26 @@ fn transliterations(names: &[Named], _: &Groups<'_>) -> Vec<Candidate> {
 fn last_resorts(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
     let mut found = descriptions(names);
     found.extend(similar(names, groups));
+    found.extend(alike(names, groups));
+    found
+}
+
+/// Names whose vectors are near.
+fn alike(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (one, name) in names.iter().enumerate() {
+        for key in &name.near {
+            let Ok(other) = names.binary_search_by(|name| name.key.cmp(key)) else {
+                continue;
+            };
+            if one < other
+                && groups.root(one) != groups.root(other)
+                && fit(&name.kinds, &names[other].kinds) != Fit::Unrelated
+            {
+                found.push(directed(names, one, other, MergeRule::Alike, false));
+            }
+        }
+    }
     found
 }
 

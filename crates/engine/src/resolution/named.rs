@@ -21,6 +21,8 @@ pub struct Named {
     /// Its relations: type, whether they lead away from it, and the key at the other end.
     pub ties: BTreeSet<(String, bool, String)>,
     pub description: Option<String>,
+    /// Keys of names whose vectors are near, where there are vectors.
+    pub near: BTreeSet<String>,
     /// The name that it shares with other things, where [`super::senses`] told them apart.
     pub shared: Option<String>,
 }

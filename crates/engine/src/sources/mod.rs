@@ -17,6 +17,7 @@ mod json;
 mod markdown;
 mod pdf;
 mod plain_text;
+mod relative_date;
 mod relative_link;
 mod row_text;
 mod rows;
@@ -66,6 +67,15 @@ pub struct ReadOutcome {
 /// Reads a date as people write them; `None` when it is anything else. A time without an offset is UTC.
 pub fn parse_date(text: &str) -> Option<crate::types::ValidDate> {
     stated_date::parse(text, stated_date::DayOrder::Unknown)
+}
+
+/// Reads a date that is told from another, the day `anchor`: "last year", "ontem", "三天前". `None` when it is
+/// anything else, or finer than what the anchor knows.
+pub fn parse_relative_date(
+    text: &str,
+    anchor: &crate::types::ValidDate,
+) -> Option<crate::types::ValidDate> {
+    relative_date::parse(text, anchor)
 }
 
 /// Parses the bytes of one file. Never panics, whatever the bytes are.

@@ -1,13 +1,17 @@
 //! What a chat model said of passages, as rows: read for the next run, written by difference.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, params};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::{EvidenceRow, Origin};
 use crate::Result;
 use crate::text::Language;
 use crate::types::{
-    Alias, AliasSource, ChunkId, DocumentId, EntityId, RelationId, RelationTypeId, Timestamp,
+    Alias, AliasSource, ChunkId, DocumentId, EntityId, EntityKind, RelationId, RelationTypeId,
+    Timestamp,
 };
 
 /// Marks the types that a model gave: the rest is the uri of the document.
@@ -169,25 +173,33 @@ pub(crate) fn update_extracted(
     Ok(())
 }
 
-/// The current evidence of a relation, in order.
-pub(crate) fn current_evidence(
+/// The current evidence of all current relations that a model stated, by relation, each in order.
+pub(crate) fn evidence_of_models(
     connection: &Connection,
-    relation: RelationId,
-) -> Result<Vec<EvidenceRow>> {
+    namespace: i64,
+) -> Result<FxHashMap<RelationId, Vec<EvidenceRow>>> {
     let mut statement = connection.prepare_cached(
-        "SELECT document, start, end, chunk, quote FROM evidence
-         WHERE relation = ?1 AND retracted_at IS NULL ORDER BY document, start",
+        "SELECT v.relation, v.document, v.start, v.end, v.chunk, v.quote FROM relation r
+         JOIN evidence v ON v.relation = r.id AND v.retracted_at IS NULL
+         WHERE r.namespace = ?1 AND r.origin = ?2 AND r.retracted_at IS NULL
+         ORDER BY v.relation, v.document, v.start",
     )?;
-    let rows = statement.query_map([relation.0], |row| {
-        Ok(EvidenceRow {
-            document: DocumentId(row.get(0)?),
-            start: row.get::<_, i64>(1)? as usize,
-            end: row.get::<_, i64>(2)? as usize,
-            chunk: row.get::<_, Option<i64>>(3)?.map(ChunkId),
-            quote: row.get(4)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut rows = statement.query(params![namespace, Origin::Llm.as_str()])?;
+    let mut found: FxHashMap<RelationId, Vec<EvidenceRow>> = FxHashMap::default();
+    while let Some(row) = rows.next()? {
+        let evidence = EvidenceRow {
+            document: DocumentId(row.get(1)?),
+            start: row.get::<_, i64>(2)? as usize,
+            end: row.get::<_, i64>(3)? as usize,
+            chunk: row.get::<_, Option<i64>>(4)?.map(ChunkId),
+            quote: row.get(5)?,
+        };
+        found
+            .entry(RelationId(row.get(0)?))
+            .or_default()
+            .push(evidence);
+    }
+    Ok(found)
 }
 
 /// Takes a relation back: no passage states it any more. When it was true in the world is not touched.
@@ -256,6 +268,79 @@ pub(crate) fn delete_type(
     Ok(())
 }
 
+/// A current concept as the store has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Concept {
+    pub id: EntityId,
+    name: String,
+    description: Option<String>,
+    properties: Option<String>,
+    /// Its name was given directly.
+    pub is_stated: bool,
+}
+
+impl Concept {
+    /// Whether it is shown under this name, and models say just this of it.
+    pub(crate) fn is_as(
+        &self,
+        shown: &str,
+        description: Option<&str>,
+        properties: Option<&Value>,
+    ) -> bool {
+        let wanted = said_by_models(description, properties)
+            .map(|said| Map::from_iter([(EXTRACTED.to_owned(), said)]));
+        (self.is_stated || self.name == shown)
+            && self.description.as_deref() == description
+            && self.properties == wanted.map(|all| Value::Object(all).to_string())
+    }
+
+    /// Whether models say something of it.
+    pub(crate) fn is_said_of(&self) -> bool {
+        self.properties
+            .as_deref()
+            .is_some_and(|properties| properties.contains(EXTRACTED))
+    }
+}
+
+/// The current concepts of a namespace, by key.
+pub(crate) fn concepts(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<BTreeMap<String, Concept>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT key, id, name, description, properties,
+                EXISTS (SELECT 1 FROM alias a WHERE a.entity = entity.id AND a.source = ?3)
+         FROM entity WHERE namespace = ?1 AND kind = ?2 AND retracted_at IS NULL",
+    )?;
+    let (kind, stated) = (EntityKind::Concept.as_str(), AliasSource::Stated.as_str());
+    let rows = statement.query_map(params![namespace, kind, stated], |row| {
+        let concept = Concept {
+            id: EntityId(row.get(1)?),
+            name: row.get(2)?,
+            description: row.get(3)?,
+            properties: row.get(4)?,
+            is_stated: row.get(5)?,
+        };
+        Ok((row.get(0)?, concept))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Where the properties of an entity keep what models say of it, apart from what others do.
+const EXTRACTED: &str = "extracted";
+
+/// What models say of an entity, as its properties keep it.
+fn said_by_models(description: Option<&str>, properties: Option<&Value>) -> Option<Value> {
+    let mut said = Map::new();
+    if let Some(description) = description {
+        said.insert("description".to_owned(), description.into());
+    }
+    if let Some(properties) = properties {
+        said.insert("properties".to_owned(), properties.clone());
+    }
+    (!said.is_empty()).then_some(Value::Object(said))
+}
+
 /// Gives an entity what models say of it. A description that a person gave stays. True when that changed
 /// something.
 pub(crate) fn save_extracted(
@@ -271,17 +356,10 @@ pub(crate) fn save_extracted(
         .as_deref()
         .and_then(|text| serde_json::from_str(text).ok())
         .unwrap_or_default();
-    let before = all.shift_remove("extracted").unwrap_or_default();
+    let before = all.shift_remove(EXTRACTED).unwrap_or_default();
     let is_ours = known.is_none() || before["description"].as_str() == known.as_deref();
-    let mut ours = Map::new();
-    if let Some(description) = description {
-        ours.insert("description".to_owned(), description.into());
-    }
-    if let Some(extracted) = extracted {
-        ours.insert("properties".to_owned(), extracted.clone());
-    }
-    if !ours.is_empty() {
-        all.insert("extracted".to_owned(), Value::Object(ours));
+    if let Some(said) = said_by_models(description, extracted) {
+        all.insert(EXTRACTED.to_owned(), said);
     }
     let wanted = (!all.is_empty()).then(|| Value::Object(all).to_string());
     let shown = if is_ours {
@@ -298,16 +376,21 @@ pub(crate) fn save_extracted(
     Ok(true)
 }
 
-/// Whether anything besides a model's words holds a concept: a current relation of another origin, or an
-/// alias that was given directly.
-pub(crate) fn is_held_otherwise(connection: &Connection, entity: EntityId) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT 1 FROM relation WHERE source = ?1 AND retracted_at IS NULL
-             UNION ALL SELECT 1 FROM relation WHERE target = ?1 AND retracted_at IS NULL
-             UNION ALL SELECT 1 FROM alias WHERE entity = ?1",
-        )?
-        .exists([entity.0])?)
+/// The current concepts that nothing holds but a model's words: no current relation, and no alias.
+pub(crate) fn unheld_concepts(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<FxHashSet<EntityId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM entity WHERE namespace = ?1 AND kind = ?2 AND retracted_at IS NULL
+             AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.entity = entity.id)
+             AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.source = entity.id AND r.retracted_at IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.target = entity.id AND r.retracted_at IS NULL)",
+    )?;
+    let rows = statement.query_map(params![namespace, EntityKind::Concept.as_str()], |row| {
+        row.get(0).map(EntityId)
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Line of a chunk in its document, from 1.

@@ -1,6 +1,6 @@
 //! Replies of language models, what they cost, and who is asking for which now.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Result;
 use crate::types::{Timestamp, UsageKey, UsageLine};
@@ -14,6 +14,8 @@ pub(crate) struct ReplyRow {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub is_truncated: bool,
+    /// Which part of it answers, from 1, where several requests were asked together.
+    pub part: Option<usize>,
 }
 
 /// A call that came back, before it has a row.
@@ -43,20 +45,55 @@ pub(crate) fn find_reply(
 ) -> Result<Option<ReplyRow>> {
     Ok(connection
         .prepare_cached(
-            "SELECT id, reply, answered_by, input_tokens, output_tokens, is_truncated FROM llm_call
+            "SELECT id, reply, answered_by, input_tokens, output_tokens, is_truncated, NULL FROM llm_call
              WHERE namespace = ?1 AND key = ?2 AND reply IS NOT NULL AND rejected IS NULL",
         )?
-        .query_row(params![namespace, key], |row| {
-            Ok(ReplyRow {
-                id: row.get(0)?,
-                text: row.get(1)?,
-                answered_by: row.get(2)?,
-                input_tokens: row.get::<_, i64>(3)? as u64,
-                output_tokens: row.get::<_, i64>(4)? as u64,
-                is_truncated: row.get(5)?,
-            })
-        })
+        .query_row(params![namespace, key], read_reply)
         .optional()?)
+}
+
+/// The reply to several requests that holds the answer to the one of this key.
+pub(crate) fn find_part(
+    connection: &Connection,
+    namespace: i64,
+    key: &[u8],
+) -> Result<Option<ReplyRow>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT c.id, c.reply, c.answered_by, c.input_tokens, c.output_tokens, c.is_truncated, p.number
+             FROM llm_part p JOIN llm_call c ON c.id = p.call
+             WHERE p.namespace = ?1 AND p.key = ?2 AND c.rejected IS NULL",
+        )?
+        .query_row(params![namespace, key], read_reply)
+        .optional()?)
+}
+
+fn read_reply(row: &Row<'_>) -> rusqlite::Result<ReplyRow> {
+    Ok(ReplyRow {
+        id: row.get(0)?,
+        text: row.get(1)?,
+        answered_by: row.get(2)?,
+        input_tokens: row.get::<_, i64>(3)? as u64,
+        output_tokens: row.get::<_, i64>(4)? as u64,
+        is_truncated: row.get(5)?,
+        part: row.get::<_, Option<i64>>(6)?.map(|number| number as usize),
+    })
+}
+
+/// Notes that the parts of a reply, in order, answer the requests of these keys.
+pub(crate) fn insert_parts(
+    connection: &Connection,
+    namespace: i64,
+    call: i64,
+    keys: &[[u8; 32]],
+) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO llm_part (namespace, key, call, number) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (number, key) in (1_i64..).zip(keys) {
+        insert.execute(params![namespace, key.as_slice(), call, number])?;
+    }
+    Ok(())
 }
 
 /// Stores what came back, and gives up the claim on its key. Of two replies to one key the first stays.
@@ -187,30 +224,17 @@ pub(crate) fn usage(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What calls of a step took so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct PastCalls {
-    /// Tokens of replies for each of the prompts.
-    pub output_share: Option<f64>,
-    pub seconds_per_call: Option<f64>,
-}
-
-/// Averages over the replies of a model in a step.
-pub(crate) fn past_calls(
+/// Seconds that a call of a model in a step took so far, on average.
+pub(crate) fn seconds_per_call(
     connection: &Connection,
     namespace: i64,
     step: &str,
     model: &str,
-) -> Result<PastCalls> {
+) -> Result<Option<f64>> {
     Ok(connection
         .prepare_cached(
-            "SELECT sum(output_tokens) * 1.0 / nullif(sum(input_tokens), 0), avg(took_ms) / 1000.0 FROM llm_call
+            "SELECT avg(took_ms) / 1000.0 FROM llm_call
              WHERE namespace = ?1 AND step = ?2 AND model = ?3 AND error IS NULL AND rejected IS NULL",
         )?
-        .query_row(params![namespace, step, model], |row| {
-            Ok(PastCalls {
-                output_share: row.get(0)?,
-                seconds_per_call: row.get(1)?,
-            })
-        })?)
+        .query_row(params![namespace, step, model], |row| row.get(0))?)
 }

@@ -10,6 +10,7 @@ mod citation;
 mod community;
 mod condition;
 mod conversation;
+mod derivation;
 mod digest;
 mod document;
 mod embedding;
@@ -66,6 +67,7 @@ pub(crate) use chunk::*;
 pub(crate) use citation::*;
 pub(crate) use community::*;
 pub(crate) use conversation::*;
+pub(crate) use derivation::*;
 pub(crate) use document::*;
 pub(crate) use embedding::{
     PassageRow, SpaceState, StoredSpace, activate_space, count_vectors, count_without_vector,

@@ -214,6 +214,9 @@ const QUOTES: &[&str] = &[
     // Replies of models about them; a reply about several documents names none and goes too.
     "DELETE FROM llm_call WHERE namespace = ?1 AND (document IS NULL OR document IN
          (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))",
+    "DELETE FROM llm_part WHERE namespace = ?1 AND call NOT IN (SELECT id FROM llm_call)",
+    // Read anew from the replies that are left.
+    "DELETE FROM derivation WHERE namespace = ?1",
     "DELETE FROM operation_fact WHERE operation IN (SELECT o.id FROM operation o, json_each(o.episodes) p
          WHERE o.namespace = ?1 AND 'memory/' || p.value IN
              (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))",

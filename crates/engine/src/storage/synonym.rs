@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::embedding::{bytes_of, floats_at};
 use crate::Result;
-use crate::types::EntityId;
+use crate::types::{EntityId, EntityKind};
 
 /// Up to `limit` current entities above `after` whose names have no vector in the space, by row id.
 pub(crate) fn names_without_vector(
@@ -84,6 +84,26 @@ pub(crate) fn synonyms(
     )?;
     let rows = statement.query_map([space], |row| {
         Ok((EntityId(row.get(0)?), EntityId(row.get(1)?), row.get(2)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Pairs of keys of current concepts whose names have at least this cosine in the space that is searched, in order.
+pub(crate) fn near_concepts(
+    connection: &Connection,
+    namespace: i64,
+    least: f64,
+) -> Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT a.key, b.key FROM embedding_space p JOIN synonym s ON s.space = p.id
+         JOIN entity a ON a.id = s.entity JOIN entity b ON b.id = s.other
+         WHERE p.namespace = ?1 AND p.state = 'active' AND s.cosine >= ?2 AND a.key < b.key
+             AND a.kind = ?3 AND b.kind = ?3 AND a.retracted_at IS NULL AND b.retracted_at IS NULL
+         ORDER BY 1, 2",
+    )?;
+    let kind = EntityKind::Concept.as_str();
+    let rows = statement.query_map(params![namespace, least, kind], |row| {
+        Ok((row.get(0)?, row.get(1)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

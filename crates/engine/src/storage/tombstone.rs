@@ -63,6 +63,13 @@ pub(crate) fn unbury(
     Ok(changed > 0)
 }
 
+/// Whether anything must not come back.
+pub(crate) fn is_anything_buried(connection: &Connection, namespace: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM tombstone WHERE namespace = ?1 LIMIT 1")?
+        .exists([namespace])?)
+}
+
 /// Whether these must not come back.
 pub(crate) fn is_buried(
     connection: &Connection,

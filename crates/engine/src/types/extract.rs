@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{ItemFailure, Spent, Timestamp};
@@ -32,25 +34,32 @@ pub struct ExtractReport {
     pub repaired: usize,
     pub warnings: Vec<String>,
     pub spent: Spent,
+    /// The same by step: `extraction`, `resolution` (names judged), `summary`.
+    #[serde(default)]
+    pub steps: BTreeMap<String, Spent>,
     pub budget_reached: bool,
     pub elapsed_ms: u64,
 }
 
-/// What an extraction run would take, before anything is sent.
+/// What an extraction run would take, before anything is sent but the sample that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExtractEstimate {
     pub passages: usize,
     /// Their replies are stored already.
     pub known: usize,
     pub calls: u64,
-    /// As the vocabulary cl100k counts them.
+    /// As the vocabulary cl100k counts them, or the provider, where replies so far tell the difference.
     pub input_tokens: u64,
-    /// By what replies so far were long, or by a tenth of the passages' names.
     pub output_tokens: u64,
     /// `None` where the model has no price.
     pub cost: Option<f64>,
     /// By what calls so far took, at the model's concurrency; `None` before the first call.
     pub seconds: Option<f64>,
+    /// Stored replies that lengths of replies are reckoned from; with none, they are those of one model over one book
+    /// of prose, and may be off by a half.
+    pub learned_from: usize,
+    /// What the sample took.
+    pub sampled: Spent,
 }
 
 /// A run as it was noted when it ended.

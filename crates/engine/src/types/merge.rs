@@ -24,6 +24,8 @@ pub enum MergeRule {
     Description,
     /// Written almost alike.
     Similar,
+    /// What is said of them is alike: their vectors are near.
+    Alike,
     /// Types and descriptions that one name's readings do not share.
     SameName,
     /// Nothing but a decision.
@@ -34,7 +36,7 @@ text_names!(MergeRule {
     SameLetters => "same_letters", StatedAlias => "stated_alias", LegalForm => "legal_form",
     Inflection => "inflection", Transliteration => "transliteration", Acronym => "acronym",
     Initials => "initials", PartOfName => "part_of_name", Description => "description",
-    Similar => "similar", SameName => "same_name", Decided => "decided",
+    Similar => "similar", Alike => "alike", SameName => "same_name", Decided => "decided",
 });
 
 /// What became of a pair of names.

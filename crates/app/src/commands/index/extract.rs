@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use malha_engine::extraction::ExtractionSettings;
-use malha_engine::language_model::ChatModel;
 use malha_engine::types::{ExtractEstimate, ExtractReport, IngestReport};
 use malha_engine::{Engine, ExtractionRun, SourceSpec};
 use serde_json::json;
@@ -32,6 +30,10 @@ pub(crate) struct Args {
     /// Say what extraction would take, and send nothing
     #[arg(long, requires = "extract")]
     estimate: bool,
+    /// With --estimate: ask about so many passages first, so that lengths of replies are known. They are part of
+    /// the work and paid for once
+    #[arg(long, value_name = "N", requires = "estimate", default_value_t = 0)]
+    sample: usize,
     #[command(flatten)]
     spending: SpendingArgs,
 }
@@ -66,15 +68,15 @@ pub(super) fn run(
         let message = "passages of more than 1,000 tokens: models leave out more of longer ones";
         stderr::warning(settings.verbosity, message);
     }
-    if args.estimate {
-        return estimate(engine, sources, &*model, &extraction, settings);
-    }
     let limit = args.spending.limit(&*model, settings)?;
     let run = ExtractionRun {
         model: &*model,
         settings: &extraction,
         limit,
     };
+    if args.estimate {
+        return estimate(engine, sources, &run, args.sample, settings);
+    }
     let bar = Bar::new(settings.verbosity);
     let result = engine.index_and_extract(sources, &run, &bar);
     bar.clear();
@@ -92,28 +94,35 @@ pub(super) fn run(
 fn estimate(
     engine: &Engine,
     sources: &[SourceSpec],
-    model: &dyn ChatModel,
-    extraction: &ExtractionSettings,
+    run: &ExtractionRun<'_>,
+    sample: usize,
     settings: &Settings,
 ) -> anyhow::Result<Exit> {
     // Passages have to be cut before they can be counted; that costs nothing.
     super::once(engine, sources, settings)?;
-    let estimate = engine.estimate_extraction(model, extraction)?;
+    let bar = Bar::new(settings.verbosity);
+    let estimate = engine.estimate_extraction(run, sample, &bar);
+    bar.clear();
+    let estimate = estimate?;
     let mut out = Output::new();
     if settings.json {
         out.json(&estimate)?;
     } else {
         for (name, value) in rows(&estimate) {
-            writeln!(out, "{name:<20}{value:>14}")?;
+            writeln!(out, "{name:<22}{value:>14}")?;
         }
     }
     out.flush()?;
+    if estimate.calls > 0 && estimate.learned_from == 0 {
+        let message = "no reply is stored yet: lengths of replies may be off by a half; --sample 20 asks 20 to know";
+        stderr::note(settings.verbosity, message);
+    }
     Ok(Exit::Success)
 }
 
-fn rows(estimate: &ExtractEstimate) -> [(&'static str, String); 7] {
+fn rows(estimate: &ExtractEstimate) -> Vec<(&'static str, String)> {
     let number = |number: u64| count(number, "", "").trim().to_owned();
-    [
+    let mut rows = vec![
         ("passages", number(estimate.passages as u64)),
         ("stored already", number(estimate.known as u64)),
         ("calls", number(estimate.calls)),
@@ -131,7 +140,15 @@ fn rows(estimate: &ExtractEstimate) -> [(&'static str, String); 7] {
                 .seconds
                 .map_or_else(|| "unknown".to_owned(), |seconds| format!("{seconds:.0}")),
         ),
-    ]
+        ("replies learned from", number(estimate.learned_from as u64)),
+    ];
+    let sampled = &estimate.sampled;
+    if sampled.calls > 0 {
+        rows.push(("calls of the sample", number(sampled.calls)));
+        let tokens = sampled.input_tokens + sampled.output_tokens;
+        rows.push(("tokens of the sample", number(tokens)));
+    }
+    rows
 }
 
 fn show(

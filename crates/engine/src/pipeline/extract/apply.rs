@@ -81,6 +81,7 @@ pub(crate) fn apply(
     }
     retire(scope, changes, &entities, report)?;
     if changes.forms.len() > FEW_FORMS {
+        changes.bulk = true;
         changes.forms.clear();
         changes.owner_forms.clear();
         names::rebuild(scope, changes, progress)
@@ -91,6 +92,9 @@ pub(crate) fn apply(
 
 /// What was forgotten or rejected does not come back, whatever a model says and whatever its ends are called.
 fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered, identity: &Identity) -> Result<()> {
+    if !storage::is_anything_buried(scope.connection, scope.namespace)? {
+        return Ok(());
+    }
     let is_buried =
         |kind, parts: &[&str]| storage::is_buried(scope.connection, scope.namespace, kind, parts);
     let mut gone = BTreeSet::new();
@@ -195,36 +199,42 @@ fn save_entities(
 ) -> Result<BTreeMap<String, EntityId>> {
     let connection = scope.connection;
     let namespace = (scope.namespace, scope.namespace_name);
+    let known = storage::concepts(connection, scope.namespace)?;
     let mut ids = BTreeMap::new();
     let mut wanted: BTreeMap<(EntityId, String), Alias> = BTreeMap::new();
     for (key, entity) in &gathered.entities {
         let shown = entity.shown(key);
-        let (id, is_new) = storage::ensure_entity(
-            connection,
-            namespace,
-            EntityKind::Concept,
-            key,
-            shown,
-            scope.now,
-        )?;
-        report.entities_added += usize::from(is_new);
-        let mut is_touched = is_new;
-        let stated = storage::aliases_of_entity(connection, id)?
-            .iter()
-            .any(|alias| alias.source == AliasSource::Stated);
-        // A name that was given directly is shown as it was given.
-        if !stated {
-            storage::rename_entity(connection, id, shown)?;
-        }
-        is_touched |= storage::save_extracted(
-            connection,
-            id,
-            entity.description().as_deref(),
-            entity.properties().as_ref(),
-        )?;
-        if is_touched {
-            changes.touched_entities.insert(id);
-        }
+        let (description, properties) = (entity.description(), entity.properties());
+        let row = known.get(key);
+        let is_known =
+            row.is_some_and(|row| row.is_as(shown, description.as_deref(), properties.as_ref()));
+        let id = if let Some(row) = row.filter(|_| is_known) {
+            row.id
+        } else {
+            let (id, is_new) = storage::ensure_entity(
+                connection,
+                namespace,
+                EntityKind::Concept,
+                key,
+                shown,
+                scope.now,
+            )?;
+            report.entities_added += usize::from(is_new);
+            // A name that was given directly is shown as it was given.
+            if !row.is_some_and(|row| row.is_stated) {
+                storage::rename_entity(connection, id, shown)?;
+            }
+            let is_changed = storage::save_extracted(
+                connection,
+                id,
+                description.as_deref(),
+                properties.as_ref(),
+            )?;
+            if is_new || is_changed {
+                changes.touched_entities.insert(id);
+            }
+            id
+        };
         // The shown spelling first: of equal forms it is the one that is kept.
         let spellings = [shown].into_iter();
         let others = entity.spellings.keys().chain(&entity.aliases);
@@ -303,6 +313,7 @@ fn save_relations(
         );
     }
     let mut subjects = BTreeSet::new();
+    let known_evidence = storage::evidence_of_models(connection, scope.namespace)?;
     for row in storage::extracted_relations(connection, scope.namespace)? {
         let slot = (row.source, row.target, row.kind, row.from, row.to);
         let Some(relation) = wanted.remove(&slot) else {
@@ -324,8 +335,9 @@ fn save_relations(
             changes.touch_relation(row.id);
             subjects.insert((row.source, row.kind));
         }
-        let evidence: Vec<EvidenceRow> = relation.evidence.values().cloned().collect();
-        if storage::current_evidence(connection, row.id)? != evidence {
+        let known = known_evidence.get(&row.id).map_or(&[][..], Vec::as_slice);
+        if !known.iter().eq(relation.evidence.values()) {
+            let evidence: Vec<EvidenceRow> = relation.evidence.values().cloned().collect();
             storage::save_evidence(connection, row.id, &evidence, false)?;
         }
     }
@@ -382,20 +394,21 @@ fn retire(
     report: &mut ExtractReport,
 ) -> Result<()> {
     let connection = scope.connection;
-    let concepts = storage::entities_of_kind(connection, scope.namespace, EntityKind::Concept)?;
-    for (key, id) in concepts {
+    let unheld = storage::unheld_concepts(connection, scope.namespace)?;
+    for (key, row) in storage::concepts(connection, scope.namespace)? {
         if entities.contains_key(&key) {
             continue;
         }
-        let was_described = storage::save_extracted(connection, id, None, None)?;
-        if storage::is_held_otherwise(connection, id)? {
+        let was_described =
+            row.is_said_of() && storage::save_extracted(connection, row.id, None, None)?;
+        if !unheld.contains(&row.id) {
             if was_described {
-                changes.touched_entities.insert(id);
+                changes.touched_entities.insert(row.id);
             }
             continue;
         }
-        storage::retire_entity(connection, id, scope.now)?;
-        changes.touched_entities.insert(id);
+        storage::retire_entity(connection, row.id, scope.now)?;
+        changes.touched_entities.insert(row.id);
         report.entities_removed += 1;
     }
     Ok(())

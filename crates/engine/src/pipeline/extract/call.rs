@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::STEP;
-use super::plan::{Derived, Looked, Plan};
+use super::plan::{Derived, Plan};
+use super::version::{Asked, Looked};
 use crate::language_model::{ChatModel, ChatRequest, ModelErrorKind};
 use crate::replies::{CachedModel, ReplyCache};
 use crate::types::{Progress, Stage};
@@ -43,7 +44,8 @@ pub(crate) struct FailedPassage {
 }
 
 struct Work {
-    queue: VecDeque<usize>,
+    /// What one call each is about.
+    queue: VecDeque<Vec<usize>>,
     called: Called,
     hopeless: usize,
     busy: usize,
@@ -60,9 +62,10 @@ pub(crate) fn call_all(
 ) -> Result<Called> {
     progress.stage(Stage::Extract, wanted.len());
     let threads = model.concurrency().clamp(1, wanted.len().max(1));
+    let span = tracing::Span::current();
     let cached = CachedModel::new(model, replies, STEP);
     let work = Mutex::new(Work {
-        queue: wanted.into(),
+        queue: plan.calls(&wanted).into(),
         called: Called::default(),
         hopeless: 0,
         busy: 0,
@@ -70,7 +73,7 @@ pub(crate) fn call_all(
     replies.renewing(|| {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
-                .map(|_| scope.spawn(|| run(plan, &work, &cached, progress)))
+                .map(|_| scope.spawn(|| span.in_scope(|| run(plan, &work, &cached, progress))))
                 .collect();
             let mut outcome = Ok(());
             for worker in workers {
@@ -95,21 +98,61 @@ fn run(
     progress: &dyn Progress,
 ) -> Result<()> {
     loop {
-        let position = {
+        let positions = {
             let mut work = lock(work);
             if progress.interrupted() && work.called.stopped.is_none() {
                 work.called.stopped = Some(Error::Interrupted);
             }
             if work.called.stopped.is_some() {
-                work.called.left += work.queue.len();
+                work.called.left += work.queue.iter().map(Vec::len).sum::<usize>();
                 work.queue.clear();
             }
             match work.queue.pop_front() {
-                Some(position) => position,
+                Some(positions) => positions,
                 None => return Ok(()),
             }
         };
-        one(plan, position, work, cached, progress)?;
+        if positions.len() > 1 && !together(plan, &positions, work, cached)? {
+            continue;
+        }
+        for position in positions {
+            one(plan, position, work, cached, progress)?;
+        }
+    }
+}
+
+/// Asks about several passages with one call. What became of each is looked at one by one, and one whose part of the
+/// reply is of no use is asked about by itself. False when no more may be spent.
+fn together(
+    plan: &Plan,
+    positions: &[usize],
+    work: &Mutex<Work>,
+    cached: &CachedModel<'_>,
+) -> Result<bool> {
+    let singles: Vec<ChatRequest> = positions
+        .iter()
+        .map(|&at| plan.request(&plan.items[at]))
+        .collect();
+    let combine = |chosen: &[usize]| {
+        let chosen: Vec<usize> = chosen.iter().map(|&at| positions[at]).collect();
+        plan.together(&chosen)
+    };
+    let uri = &plan.items[positions[0]].uri;
+    let is_one_document = positions.iter().all(|&at| plan.items[at].uri == *uri);
+    let document = is_one_document.then_some(uri.as_str());
+    match cached.ask_together(&singles, &combine, document) {
+        // Each is asked about by itself then, and that says what is wrong.
+        Ok(()) | Err(Error::Model(_)) => Ok(true),
+        Err(error @ Error::BudgetReached { .. }) => {
+            let mut work = lock(work);
+            work.called.left += positions.len();
+            work.called.stopped.get_or_insert(error);
+            Ok(false)
+        }
+        Err(error) => {
+            lock(work).called.stopped.get_or_insert(Error::Interrupted);
+            Err(error)
+        }
     }
 }
 
@@ -122,8 +165,11 @@ fn one(
     progress: &dyn Progress,
 ) -> Result<()> {
     let item = &plan.items[position];
-    let look = |request: &ChatRequest| -> Result<Looked> {
-        let found = cached.try_ask(request, Some(&item.uri), &mut |_| {})?;
+    let look = |request: &ChatRequest, asked: Asked| -> Result<Looked> {
+        let found = match asked {
+            Asked::Alone => cached.try_ask(request, Some(&item.uri), &mut |_| {})?,
+            Asked::Anyhow => cached.try_ask_any(request, Some(&item.uri))?,
+        };
         Ok(found.map_or(Looked::Busy, Looked::Found))
     };
     let failed = |reason: String, text: String| FailedPassage {
@@ -138,7 +184,7 @@ fn one(
         let mut work = lock(work);
         match derived {
             Ok(Derived::Busy | Derived::Missing) => {
-                work.queue.push_back(position);
+                work.queue.push_back(vec![position]);
                 work.busy += 1;
                 let is_all_busy = work.busy > work.queue.len();
                 drop(work);
@@ -186,6 +232,6 @@ fn one(
     Ok(())
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,60 +1,137 @@
 //! What asking for all that is not stored yet would take.
 
-use super::plan::{Derived, Plan};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::STEP;
+use super::plan::Plan;
+use super::read::Read;
 use crate::Result;
-use crate::language_model::ChatModel;
+use crate::language_model::{ChatModel, ChatRequest};
 use crate::replies::ReplyCache;
-use crate::storage::PastCalls;
 use crate::text::count_tokens;
 use crate::types::ExtractEstimate;
 
-/// Tokens of a reply for each of the passage, before there is a reply to learn from: gpt-4o-mini found nine
-/// entities and ten relations in 1,200 tokens of prose (a `LightRAG` run over 199 passages), which take 0.75 in our
-/// format.
-const REPLY_SHARE: f64 = 0.75;
+/// Tokens of a reply for each of the passage, before there is a reply to learn from: gpt-4o-mini found 14 entities
+/// and 9 relations in 1,000 tokens of prose (a `LightRAG` run over 199 passages), which take 1,800 in our format,
+/// with a description of each entity and with fact and quote of each relation.
+const REPLY_SHARE: f64 = 1.8;
+/// Stored replies that are looked at: more would cost more than they teach.
+const REPLIES: usize = 200;
 
 /// Counts calls and tokens without sending anything.
 pub(crate) fn estimate(
     plan: &Plan,
+    read: &Read,
     replies: &ReplyCache<'_>,
     model: &dyn ChatModel,
-    past: &PastCalls,
+    seconds_per_call: Option<f64>,
 ) -> Result<ExtractEstimate> {
+    let missing = read.missing(plan);
+    let dropped = plan
+        .items
+        .iter()
+        .filter(|item| plan.is_dropped(item))
+        .count();
     let mut estimate = ExtractEstimate {
         passages: plan.items.len(),
+        known: plan.items.len() - missing.len() - dropped,
         ..ExtractEstimate::default()
     };
-    let passes = if plan.settings().second_pass { 2 } else { 1 };
-    for item in &plan.items {
-        if plan.is_dropped(item) {
-            continue;
-        }
-        if matches!(plan.derive(replies, item)?, Derived::Read { .. }) {
-            estimate.known += 1;
-            continue;
-        }
-        let messages = plan.request(item).messages;
-        let input: usize = messages
+    let learned = learn(plan, replies, model)?;
+    estimate.learned_from = learned.replies;
+    let (mut input, mut output) = (0.0, 0.0);
+    for call in plan.calls(&missing) {
+        let request = match call[..] {
+            [at] => plan.request(&plan.items[at]),
+            _ => plan.together(&call),
+        };
+        let passages: usize = call
             .iter()
-            .map(|message| count_tokens(&message.text))
+            .map(|&at| count_tokens(&plan.items[at].passage.text))
             .sum();
-        let output = past.output_share.map_or_else(
-            || count_tokens(&item.passage.text) as f64 * REPLY_SHARE,
-            |share| share * input as f64,
-        );
-        estimate.calls += passes;
-        estimate.input_tokens += input as u64;
-        estimate.output_tokens += output as u64;
-        if passes == 2 {
+        let asked = tokens_of(&request) * learned.input;
+        let answered = passages as f64 * learned.output.unwrap_or(REPLY_SHARE);
+        estimate.calls += 1;
+        input += asked;
+        output += answered;
+        if plan.settings().second_pass {
             // The first reply goes back with the second question.
-            estimate.input_tokens += input as u64 + output as u64;
+            estimate.calls += 1;
+            input += asked + answered;
+            output += answered * learned.second;
         }
     }
+    estimate.input_tokens = input as u64;
+    estimate.output_tokens = output as u64;
     estimate.cost = replies
         .price(model.name())
         .map(|price| price.cost(estimate.input_tokens, estimate.output_tokens));
-    estimate.seconds = past
-        .seconds_per_call
+    estimate.seconds = seconds_per_call
         .map(|seconds| seconds * estimate.calls as f64 / model.concurrency().max(1) as f64);
     Ok(estimate)
+}
+
+/// What stored replies teach.
+struct Learned {
+    replies: usize,
+    /// Tokens of prompts as the provider bills them, for each of ours.
+    input: f64,
+    /// Tokens of replies for each of the passage, as the provider bills them.
+    output: Option<f64>,
+    /// Tokens of second replies for each of the first ones.
+    second: f64,
+}
+
+fn learn(plan: &Plan, replies: &ReplyCache<'_>, model: &dyn ChatModel) -> Result<Learned> {
+    let mut shared: BTreeMap<i64, (u64, Vec<(usize, usize)>)> = BTreeMap::new();
+    let mut seen = FxHashSet::default();
+    let (mut asked, mut billed) = (0.0, 0);
+    let (mut passages, mut answered) = (0, 0);
+    let (mut first, mut second) = (0, 0);
+    for (at, item) in plan.items.iter().enumerate() {
+        if seen.len() == REPLIES {
+            break;
+        }
+        let request = plan.request(item);
+        let Some(reply) = replies.peek_any(STEP, model.name(), &request)? else {
+            continue;
+        };
+        passages += count_tokens(&item.passage.text);
+        if seen.insert(reply.id) {
+            answered += reply.output_tokens;
+        }
+        if let Some(part) = reply.part {
+            let members = shared.entry(reply.id).or_default();
+            members.0 = reply.input_tokens;
+            members.1.push((part, at));
+            continue;
+        }
+        asked += tokens_of(&request);
+        billed += reply.input_tokens;
+        let again = plan.again(&request, &reply.text);
+        if let Some(again) = replies.peek(STEP, model.name(), &again)? {
+            first += reply.output_tokens;
+            second += again.output_tokens;
+        }
+    }
+    for (input, mut members) in shared.into_values() {
+        members.sort_unstable();
+        let positions: Vec<usize> = members.iter().map(|&(_, at)| at).collect();
+        asked += tokens_of(&plan.together(&positions));
+        billed += input;
+    }
+    let share = |part: u64, whole: f64| (whole > 0.0).then(|| part as f64 / whole);
+    Ok(Learned {
+        replies: seen.len(),
+        input: share(billed, asked).unwrap_or(1.0),
+        output: share(answered, passages as f64),
+        second: share(second, first as f64).unwrap_or(1.0),
+    })
+}
+
+fn tokens_of(request: &ChatRequest) -> f64 {
+    let texts = request.messages.iter().map(|message| &message.text);
+    texts.map(|text| count_tokens(text)).sum::<usize>() as f64
 }

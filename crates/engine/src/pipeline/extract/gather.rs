@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::plan::Item;
 use crate::extraction::{ExtractedEntity, ExtractedRelation, Extraction, Schema};
 use crate::memory::Period;
+use crate::sources::{parse_date, parse_relative_date};
 use crate::storage::{Aside, EvidenceRow, relation_key};
 use crate::text::{fold, is_better_name, name_key};
-use crate::types::{ChunkId, DocumentId, Timestamp};
+use crate::types::{ChunkId, DocumentId, Timestamp, ValidDate};
 
 /// Characters of an entity's description; more is cut at a sentence.
 const LONGEST_DESCRIPTION: usize = 600;
@@ -176,8 +177,10 @@ impl Gathered {
         if is_symmetric && target < source {
             std::mem::swap(&mut source, &mut target);
         }
-        let period = match Period::new(relation.valid_from.as_deref(), relation.valid_to.as_deref())
-        {
+        let anchor = item.date.as_deref().and_then(parse_date);
+        let [valid_from, valid_to] = [&relation.valid_from, &relation.valid_to]
+            .map(|date| date.as_deref().map(|date| absolute(date, anchor.as_ref())));
+        let period = match Period::new(valid_from.as_deref(), valid_to.as_deref()) {
             Ok(period) => period,
             Err(reason) => {
                 let shown = json!({
@@ -239,6 +242,12 @@ impl Gathered {
             .entry((evidence.document, evidence.start))
             .or_insert(evidence);
     }
+}
+
+/// A date of a fact: one that is told from the day of its document, "last year", as that day has it.
+fn absolute(date: &str, anchor: Option<&ValidDate>) -> String {
+    let told = anchor.and_then(|anchor| parse_relative_date(date, anchor));
+    told.map_or_else(|| date.to_owned(), |told| told.written)
 }
 
 /// Adds what is not known yet.

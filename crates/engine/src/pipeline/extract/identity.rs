@@ -25,10 +25,12 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// `statements`: passages with what they say, in order. `is_gone`: whether a name was forgotten.
+    /// `statements`: passages with what they say, in order. `near`: names whose vectors are near, by key.
+    /// `is_gone`: whether a name was forgotten.
     pub(super) fn new(
         statements: &[(&Item, &Extraction)],
         decisions: &Decisions,
+        near: &BTreeMap<String, BTreeSet<String>>,
         is_gone: &dyn Fn(&str) -> Result<bool>,
     ) -> Result<Self> {
         let mut identity = Self::default();
@@ -52,6 +54,11 @@ impl Identity {
         }
         let shared = identity.tell_apart(statements, &uses);
         identity.names = identity.named(statements, &shared);
+        for name in &mut identity.names {
+            if let Some(near) = near.get(&name.key) {
+                name.near.clone_from(near);
+            }
+        }
         let Resolved { mut into, merges } = resolve(&identity.names, decisions);
         identity.merges = merges;
         identity.give_back_names(&shared, &mut into);
@@ -211,6 +218,11 @@ impl Identity {
             }
         };
         self.merges.iter().map(row).collect()
+    }
+
+    /// All names, in the order of their keys.
+    pub(super) fn names(&self) -> &[Named] {
+        &self.names
     }
 
     /// Pairs that wait for a decision, with what is known of both names.

@@ -13,8 +13,9 @@ mod identity;
 mod opinion;
 mod plan;
 mod read;
+mod version;
 
-use super::{Changes, Job, Scope};
+use super::{Changes, GraphChange, Job, Scope, graph_change};
 use crate::Result;
 use crate::storage;
 use crate::types::ExtractReport;
@@ -28,21 +29,21 @@ pub(crate) use read::Read;
 /// The line of the bill, and part of every key.
 pub(crate) const STEP: &str = "extraction";
 
-/// Makes the rows of extraction what the replies say, in one transaction. False when the store is no
-/// longer the one that the plan was made from: it has to be made anew. `called` is what a run just did.
+/// Makes the rows of extraction what the replies say, in one transaction. `None` when the store is no longer the one
+/// that the plan was made from: it has to be made anew. `called` is what a run just did.
 pub(crate) fn store_rows(
     job: &Job<'_>,
     plan: &Plan,
     read: Read,
     called: Option<&Called>,
     report: &mut ExtractReport,
-) -> Result<bool> {
+) -> Result<Option<GraphChange>> {
     let lease = job
         .store
         .write_lease("malha index --extract", job.config.lease_wait)?;
     let transaction = lease.transaction()?;
     if job.store.generation()? != plan.generation {
-        return Ok(false);
+        return Ok(None);
     }
     let namespace = transaction.namespace(job.namespace)?;
     let scope = Scope {
@@ -53,6 +54,7 @@ pub(crate) fn store_rows(
         conventions: &[],
     };
     let mut changes = Changes::default();
+    read.save(scope.connection, scope.namespace, plan)?;
     apply::apply(
         &scope,
         &mut changes,
@@ -67,7 +69,7 @@ pub(crate) fn store_rows(
         save_version(&scope, plan)?;
     }
     transaction.commit()?;
-    Ok(true)
+    graph_change(job.store, &changes, plan.generation).map(Some)
 }
 
 /// Notes how the namespace is extracted, before the first call: an interrupted run goes on the same way.

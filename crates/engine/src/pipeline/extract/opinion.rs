@@ -2,16 +2,14 @@
 //! many. Both only where the settings say so, and every answer is stored.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 
 use rusqlite::Connection;
 
-use super::call::lock;
 use super::plan::Plan;
 use super::read::{Read, gather, identity_of};
 use crate::extraction::{JudgedName, Prompts, judge_request, read_verdicts, summary_request};
 use crate::language_model::{ChatModel, ChatRequest};
-use crate::replies::{CachedModel, ReplyCache, StoredReply};
+use crate::replies::{CachedModel, ReplyCache, StoredReply, ask_all};
 use crate::resolution::Named;
 use crate::storage::{self, MergeRow};
 use crate::types::{Progress, Stage};
@@ -110,7 +108,7 @@ pub(crate) fn judge(
     let mut verdicts = Vec::new();
     for (batch, reply) in batches
         .iter()
-        .zip(ask_all(&requests, JUDGE, model, replies, progress)?)
+        .zip(ask(&requests, JUDGE, model, replies, progress)?)
     {
         let said = reply.and_then(|reply| {
             read_verdicts(&reply.text, batch.len()).or_else(|reason| {
@@ -178,7 +176,7 @@ pub(crate) fn summarize(
     let requests: Vec<ChatRequest> = long.iter().map(|long| long.request.clone()).collect();
     for (long, reply) in long
         .iter()
-        .zip(ask_all(&requests, SUMMARY, model, replies, progress)?)
+        .zip(ask(&requests, SUMMARY, model, replies, progress)?)
     {
         if let Err(reason) = reply {
             warnings.push(format!(
@@ -190,8 +188,8 @@ pub(crate) fn summarize(
     Ok(())
 }
 
-/// Asks every question, as many at once as the model bears. A failure costs only its own answer.
-fn ask_all(
+/// Asks every question; a failure of the model costs only its own answer.
+fn ask(
     requests: &[ChatRequest],
     step: &'static str,
     model: &dyn ChatModel,
@@ -199,40 +197,13 @@ fn ask_all(
     progress: &dyn Progress,
 ) -> Result<Vec<Result<StoredReply, String>>> {
     progress.stage(Stage::Extract, requests.len());
-    let cached = CachedModel::new(model, replies, step);
-    let next = Mutex::new(0..requests.len());
-    let answers = Mutex::new(vec![None; requests.len()]);
-    let ask = || -> Result<()> {
-        loop {
-            let Some(at) = lock(&next).next() else {
-                return Ok(());
-            };
-            if progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let answer = match cached.ask(&requests[at], None, &mut |_| {}) {
-                Ok(reply) => Ok(reply),
-                Err(Error::Model(error)) => Err(error.to_string()),
-                Err(error) => return Err(error),
-            };
-            lock(&answers)[at] = Some(answer);
-            progress.advance(1);
-        }
-    };
-    let threads = model.concurrency().clamp(1, requests.len().max(1));
-    std::thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
-        let mut outcome = Ok(());
-        for worker in workers {
-            outcome = outcome.and(worker.join().expect("a worker does not panic"));
-        }
-        outcome
-    })?;
-    let answers = answers
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(answers
+    let model = CachedModel::new(model, replies, step);
+    ask_all(&model, requests, progress)?
         .into_iter()
-        .map(|answer| answer.expect("every question was asked"))
-        .collect())
+        .map(|answer| match answer {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(Error::Model(error)) => Ok(Err(error.to_string())),
+            Err(error) => Err(error),
+        })
+        .collect()
 }

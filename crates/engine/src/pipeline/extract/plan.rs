@@ -1,38 +1,48 @@
 //! Which passages there are, and what the stored replies say of them.
 
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest as _, Sha256};
 
 use super::STEP;
+use super::version::{Asked, Look, Looked, Version};
 use crate::extraction::{
-    ExtractionSettings, Passage, PassageChunk, RawReply, Requests, Schema, Subject, Unreadable,
-    group, read_reply, split,
+    ExtractionSettings, Passage, PassageChunk, RawReply, Schema, Subject, group, read_reply,
 };
 use crate::graph::names::discover;
-use crate::language_model::{ChatRequest, ModelErrorKind};
-use crate::replies::{ReplyCache, StoredReply};
-use crate::storage::{self, DocumentText};
+use crate::language_model::ChatRequest;
+use crate::replies::ReplyCache;
+use crate::storage::{self, Derivation, DocumentText};
 use crate::text::{Language, count_tokens};
 use crate::types::{ChunkId, DocumentId};
 use crate::{Error, Result};
 
-/// How often a passage that is too long is cut in two.
-const DEEPEST_SPLIT: usize = 3;
+/// Passages of one call at most: a model that is asked about more forgets some.
+const MOST_TOGETHER: usize = 12;
+/// What stands around a passage in a call about several: its number, its document, names seen in it.
+const TOKENS_AROUND: usize = 40;
 /// Bytes of Latin text to a token, for sizes of passages: counting exactly would cost more than it saves.
 const BYTES_PER_TOKEN: usize = 4;
+
+/// Changes with what reading and checking a reply makes of it: what earlier versions of this program found is then
+/// found anew.
+const DERIVATION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
 
 /// All passages of a namespace, and all ways they were asked about.
 pub(crate) struct Plan {
     pub(crate) items: Vec<Item>,
     /// The present one first.
     versions: Vec<Version>,
+    /// All of them as text.
+    basis: String,
     /// Chunks whose passage the user wants no more of.
     dropped: FxHashSet<ChunkId>,
     /// What other programs found in documents, as replies about the whole of them.
     imported: FxHashMap<DocumentId, Vec<String>>,
+    /// What passages were found to say by earlier runs: its fingerprint, and what it says, as JSON.
+    derivations: FxHashMap<(DocumentId, usize), Derivation>,
     /// Of the store it was made from.
     pub(crate) generation: u64,
 }
@@ -44,14 +54,45 @@ pub(crate) struct Item {
     pub(crate) passage: Passage,
     pub(super) language: Language,
     title: String,
-    date: Option<String>,
-    candidates: Vec<String>,
+    /// The day it speaks from, as it states it.
+    pub(super) date: Option<String>,
+    candidates: OnceLock<Vec<String>>,
 }
 
-struct Version {
-    model: String,
-    settings: ExtractionSettings,
-    requests: Requests,
+impl Item {
+    /// What a request says besides the passage.
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject {
+            title: &self.title,
+            date: self.date.as_deref(),
+            candidates: self.candidates.get_or_init(|| self.discovered()),
+        }
+    }
+
+    /// Names that are found in it without a model, each once.
+    fn discovered(&self) -> Vec<String> {
+        let mut seen = FxHashSet::default();
+        self.passage
+            .parts
+            .iter()
+            .flat_map(|(chunk, _)| discover(&chunk.text, self.language))
+            .map(|name| name.written)
+            .filter(|name| seen.insert(name.to_lowercase()))
+            .collect()
+    }
+
+    /// What it is known by among the passages of its document.
+    pub(super) fn start(&self) -> usize {
+        self.passage.parts[0].0.start
+    }
+
+    fn tokens(&self) -> usize {
+        self.passage
+            .parts
+            .iter()
+            .map(|(chunk, _)| chunk.tokens)
+            .sum()
+    }
 }
 
 /// What is known of a passage.
@@ -71,13 +112,6 @@ pub(crate) enum Derived {
         reply: Box<RawReply>,
         is_repaired: bool,
     },
-}
-
-/// What looking for a reply gives: the reply, nothing, or word that another process is asking.
-pub(super) enum Looked {
-    Found(StoredReply),
-    Nothing,
-    Busy,
 }
 
 impl Plan {
@@ -126,11 +160,14 @@ impl Plan {
             };
             items.extend(passages_of(document, tokens));
         }
+        let basis = versions.iter().map(Version::as_text).collect();
         Ok(Self {
             items,
             versions,
+            basis,
             dropped: storage::dropped_passages(connection, namespace)?,
             imported,
+            derivations: storage::derivations(connection, namespace)?,
             generation,
         })
     }
@@ -150,6 +187,42 @@ impl Plan {
         self.versions[0].extract(item, &item.passage)
     }
 
+    /// Over all that decides what a passage is known to say, but for whether there is a reply.
+    pub(super) fn fingerprint(&self, item: &Item) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut field = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        };
+        field(DERIVATION);
+        if let Some(imported) = self.imported.get(&item.document) {
+            imported.iter().for_each(|reply| field(reply));
+        } else {
+            field(&self.basis);
+            field(&item.title);
+            field(item.date.as_deref().unwrap_or_default());
+            field(item.language.as_str());
+            for heading in item.passage.heading_path() {
+                field(heading);
+            }
+        }
+        for (chunk, part) in &item.passage.parts {
+            field(&chunk.text);
+            field(&part.len().to_string());
+        }
+        hash.finalize().into()
+    }
+
+    /// What an earlier run found a passage to say.
+    pub(super) fn derivation(&self, item: &Item) -> Option<&Derivation> {
+        self.derivations.get(&(item.document, item.start()))
+    }
+
+    /// The passages that earlier runs found something about: those that are gone too.
+    pub(super) fn derived(&self) -> impl Iterator<Item = (DocumentId, usize)> {
+        self.derivations.keys().copied()
+    }
+
     /// Whether the user wants no more of a passage.
     pub(crate) fn is_dropped(&self, item: &Item) -> bool {
         self.dropped.contains(&item.passage.parts[0].0.id)
@@ -163,6 +236,52 @@ impl Plan {
         } else {
             &self.settings().schema
         }
+    }
+
+    /// What would be asked for what the first reply missed.
+    pub(super) fn again(&self, request: &ChatRequest, reply: &str) -> ChatRequest {
+        self.versions[0].requests.again(request, reply)
+    }
+
+    /// One request about several passages.
+    pub(super) fn together(&self, positions: &[usize]) -> ChatRequest {
+        let items: Vec<&Item> = positions.iter().map(|&at| &self.items[at]).collect();
+        self.versions[0].together(&items)
+    }
+
+    /// So many of these positions, spread evenly over them.
+    pub(crate) fn sample(wanted: &[usize], size: usize) -> Vec<usize> {
+        let size = size.min(wanted.len());
+        (0..size)
+            .map(|number| wanted[number * wanted.len() / size])
+            .collect()
+    }
+
+    /// Cuts positions into what one call each is about: small passages that follow one another share a call.
+    pub(crate) fn calls(&self, wanted: &[usize]) -> Vec<Vec<usize>> {
+        let settings = self.settings();
+        // A second pass shows the model its first reply, and asks about one passage.
+        let room = if settings.second_pass {
+            0
+        } else {
+            settings.together_tokens
+        };
+        let mut calls: Vec<Vec<usize>> = Vec::new();
+        let mut size = usize::MAX;
+        for &at in wanted {
+            let tokens = self.items[at].tokens() + TOKENS_AROUND;
+            match calls.last_mut() {
+                Some(call) if size.saturating_add(tokens) <= room && call.len() < MOST_TOGETHER => {
+                    call.push(at);
+                    size += tokens;
+                }
+                _ => {
+                    calls.push(vec![at]);
+                    size = tokens;
+                }
+            }
+        }
+        calls
     }
 
     /// What stored replies say of a passage: one to the present request, or one to an earlier request that
@@ -179,8 +298,11 @@ impl Plan {
             });
         }
         for (number, version) in self.versions.iter().enumerate() {
-            let peek = |request: &ChatRequest| {
-                let found = replies.peek(STEP, &version.model, request)?;
+            let peek = |request: &ChatRequest, asked: Asked| {
+                let found = match asked {
+                    Asked::Alone => replies.peek(STEP, &version.model, request)?,
+                    Asked::Anyhow => replies.peek_any(STEP, &version.model, request)?,
+                };
                 Ok(found.map_or(Looked::Nothing, Looked::Found))
             };
             let derived = version.follow(item, &item.passage, 0, &peek)?;
@@ -196,209 +318,33 @@ impl Plan {
 
     /// What `look` finds about a passage, following up what has to be followed up: a reply that cannot be
     /// read, one that was cut off, a passage that is too long, a second pass.
-    pub(super) fn follow(
-        &self,
-        item: &Item,
-        look: &dyn Fn(&ChatRequest) -> Result<Looked>,
-    ) -> Result<Derived> {
+    pub(super) fn follow(&self, item: &Item, look: Look<'_>) -> Result<Derived> {
         self.versions[0].follow(item, &item.passage, 0, look)
     }
 }
 
-impl Version {
-    fn extract(&self, item: &Item, passage: &Passage) -> ChatRequest {
-        let subject = Subject {
-            title: &item.title,
-            date: item.date.as_deref(),
-            candidates: &item.candidates,
-        };
-        self.requests.extract(&subject, passage)
-    }
-
-    fn follow(
-        &self,
-        item: &Item,
-        passage: &Passage,
-        depth: usize,
-        look: &dyn Fn(&ChatRequest) -> Result<Looked>,
-    ) -> Result<Derived> {
-        let request = self.extract(item, passage);
-        let reply = match look(&request) {
-            Ok(Looked::Found(reply)) => reply,
-            Ok(Looked::Busy) => return Ok(Derived::Busy),
-            Ok(Looked::Nothing) => {
-                return Ok(self
-                    .halves(item, passage, depth, look)?
-                    .unwrap_or(Derived::Missing));
-            }
-            Err(Error::Model(error)) if error.kind == ModelErrorKind::TooLong => {
-                return match self.halves(item, passage, depth, look)? {
-                    Some(derived) => Ok(derived),
-                    None => Err(Error::Model(error)),
-                };
-            }
-            Err(error) => return Err(error),
-        };
-        let read = read_reply(&reply.text);
-        // A model that spent its room on thoughts gets more of it; one that had too much to say, less text.
-        let is_spent = matches!(read, Err(Unreadable::Empty | Unreadable::OnlyThoughts));
-        if reply.is_truncated
-            && !is_spent
-            && let Some(derived) = self.halves(item, passage, depth, look)?
-        {
-            return Ok(derived);
-        }
-        match read {
-            Ok(read) => self.second_pass(&request, &reply, read, look),
-            Err(reason) => self.repaired(&request, &reply, &reason.to_string(), look),
-        }
-    }
-
-    /// Both halves of a passage that did not fit, as one.
-    fn halves(
-        &self,
-        item: &Item,
-        passage: &Passage,
-        depth: usize,
-        look: &dyn Fn(&ChatRequest) -> Result<Looked>,
-    ) -> Result<Option<Derived>> {
-        if depth == DEEPEST_SPLIT {
-            return Ok(None);
-        }
-        let Some(halves) = split(passage) else {
-            return Ok(None);
-        };
-        let mut whole = RawReply::default();
-        let mut any_repaired = false;
-        for half in &halves {
-            match self.follow(item, half, depth + 1, look)? {
-                Derived::Read { reply, is_repaired } => {
-                    any_repaired |= is_repaired;
-                    whole.extend_numbered(*reply);
-                }
-                other => return Ok(Some(other)),
-            }
-        }
-        Ok(Some(Derived::Read {
-            reply: Box::new(whole),
-            is_repaired: any_repaired,
-        }))
-    }
-
-    fn second_pass(
-        &self,
-        request: &ChatRequest,
-        reply: &StoredReply,
-        mut read: RawReply,
-        look: &dyn Fn(&ChatRequest) -> Result<Looked>,
-    ) -> Result<Derived> {
-        if self.settings.second_pass {
-            match look(&self.requests.again(request, &reply.text))? {
-                Looked::Found(second) => match read_reply(&second.text) {
-                    Ok(second) => read.extend_numbered(second),
-                    // The first pass stands on its own.
-                    Err(_) => read.oddities.push("a second pass that could not be read"),
-                },
-                Looked::Busy => return Ok(Derived::Busy),
-                Looked::Nothing => return Ok(Derived::Missing),
-            }
-        }
-        Ok(Derived::Read {
-            reply: Box::new(read),
-            is_repaired: false,
-        })
-    }
-
-    fn repaired(
-        &self,
-        request: &ChatRequest,
-        reply: &StoredReply,
-        reason: &str,
-        look: &dyn Fn(&ChatRequest) -> Result<Looked>,
-    ) -> Result<Derived> {
-        let repair = self.requests.repair(request, reason, reply.is_truncated);
-        let second = match look(&repair) {
-            Ok(Looked::Found(second)) => second,
-            Ok(Looked::Busy) => return Ok(Derived::Busy),
-            Ok(Looked::Nothing) => return Ok(Derived::Missing),
-            Err(Error::Model(error)) => {
-                return Ok(Derived::Unreadable {
-                    reason: format!("{reason}; asking again: {}", error.message),
-                    text: reply.text.clone(),
-                    replies: vec![reply.id],
-                });
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(match read_reply(&second.text) {
-            Ok(read) => Derived::Read {
-                reply: Box::new(read),
-                is_repaired: true,
-            },
-            Err(again) => Derived::Unreadable {
-                reason: again.to_string(),
-                text: second.text,
-                replies: vec![reply.id, second.id],
-            },
-        })
-    }
-
-    /// Whether a reply to this version's request holds all that `wanted` asks for.
-    fn serves(&self, wanted: &ExtractionSettings, reply: &RawReply) -> bool {
-        let own = &self.settings;
-        let found: BTreeSet<String> = reply
-            .entities
-            .iter()
-            .filter_map(|entity| own.schema.entity_type(entity.kind.as_deref()?))
-            .map(str::to_owned)
-            .collect();
-        own.prompts == wanted.prompts
-            && own.language == wanted.language
-            && own.passage_tokens == wanted.passage_tokens
-            && own.second_pass == wanted.second_pass
-            && own.schema.covers(&wanted.schema, &found)
-    }
-}
-
 fn passages_of(document: DocumentText, tokens: usize) -> Vec<Item> {
-    let mut names: FxHashMap<ChunkId, Vec<String>> = FxHashMap::default();
-    let mut chunks = Vec::with_capacity(document.chunks.len());
-    for chunk in document.chunks {
-        let found = discover(&chunk.text, document.language);
-        names.insert(
-            chunk.id,
-            found.into_iter().map(|name| name.written).collect(),
-        );
-        chunks.push(PassageChunk {
-            id: chunk.id,
-            start: chunk.start,
-            end: chunk.end,
-            tokens: rough_tokens(&chunk.text),
-            text: chunk.text,
-            heading_path: chunk.heading_path,
-        });
-    }
-    let passages = group(chunks, tokens);
-    let item = |passage: Passage| {
-        let mut seen = FxHashSet::default();
-        let candidates = passage
-            .parts
-            .iter()
-            .flat_map(|(chunk, _)| names.get(&chunk.id).into_iter().flatten())
-            .filter(|name| seen.insert(name.to_lowercase()))
-            .cloned()
-            .collect();
-        Item {
-            document: document.id,
-            uri: document.uri.clone(),
-            language: document.language,
-            title: document.title.clone(),
-            date: document.date.clone(),
-            passage,
-            candidates,
-        }
+    let chunks = document.chunks.into_iter().map(|chunk| PassageChunk {
+        id: chunk.id,
+        start: chunk.start,
+        end: chunk.end,
+        tokens: rough_tokens(&chunk.text),
+        text: chunk.text,
+        heading_path: chunk.heading_path,
+    });
+    let item = |passage: Passage| Item {
+        document: document.id,
+        uri: document.uri.clone(),
+        language: document.language,
+        title: document.title.clone(),
+        date: document.date.clone(),
+        passage,
+        candidates: OnceLock::new(),
     };
-    passages.into_iter().map(item).collect()
+    group(chunks.collect(), tokens)
+        .into_iter()
+        .map(item)
+        .collect()
 }
 
 /// Tokens of a passage, near enough to keep it within its size: exact for scripts without spaces, where

@@ -1,6 +1,6 @@
 //! What the stored replies say of all passages, checked and joined by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -13,25 +13,50 @@ use crate::Result;
 use crate::extraction::{Extraction, RawReply, check_reply};
 use crate::replies::ReplyCache;
 use crate::resolution::Decisions;
-use crate::storage::{self, Buried};
+use crate::storage::{self, Buried, Derivation};
+
+/// Cosine from which the names of two things are near: models of vectors put most names at 0.8.
+const NEAR: f64 = 0.93;
 
 /// What the stored replies say of every passage of a plan.
 pub(crate) struct Read {
     /// By position in the plan; `None` where there is no usable reply.
     pub(super) found: Vec<Option<Extraction>>,
+    /// By position: all that what was found follows from.
+    fingerprints: Vec<[u8; 32]>,
+    /// Positions that were read from replies, not taken from what an earlier run found.
+    fresh: BTreeSet<usize>,
     /// Descriptions that a model made of many, by key of the entity.
     pub(super) summaries: BTreeMap<String, String>,
 }
 
 impl Read {
-    /// Reads and checks the stored replies. Nobody may hold the store.
+    /// Takes what earlier runs found, and reads and checks the stored replies about the rest. Nobody may hold the
+    /// store.
     pub(crate) fn new(plan: &Plan, replies: &ReplyCache<'_>) -> Result<Self> {
+        let known: Vec<([u8; 32], Option<Extraction>)> = plan
+            .items
+            .par_iter()
+            .map(|item| {
+                let fingerprint = plan.fingerprint(item);
+                let known = plan
+                    .derivation(item)
+                    .filter(|known| known.fingerprint == fingerprint)
+                    .and_then(|known| serde_json::from_str(&known.found).ok());
+                (fingerprint, known)
+            })
+            .collect();
+        let (fingerprints, found) = known.into_iter().unzip();
         let mut read = Self {
-            found: vec![None; plan.items.len()],
+            found,
+            fingerprints,
+            fresh: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
-        let all: Vec<usize> = (0..plan.items.len()).collect();
-        read.refresh(plan, replies, &all)?;
+        let open: Vec<usize> = (0..read.found.len())
+            .filter(|&at| read.found[at].is_none())
+            .collect();
+        read.refresh(plan, replies, &open)?;
         Ok(read)
     }
 
@@ -58,7 +83,33 @@ impl Read {
             })
             .collect();
         for (&at, found) in positions.iter().zip(found) {
+            if found.is_some() {
+                self.fresh.insert(at);
+            }
             self.found[at] = found;
+        }
+        Ok(())
+    }
+
+    /// Keeps what was read for later runs, and drops what is not so any more.
+    pub(super) fn save(&self, connection: &Connection, namespace: i64, plan: &Plan) -> Result<()> {
+        let mut kept = BTreeSet::new();
+        for (at, item) in plan.items.iter().enumerate() {
+            let Some(found) = &self.found[at] else {
+                continue;
+            };
+            let place = (item.document, item.start());
+            kept.insert(place);
+            if self.fresh.contains(&at) {
+                let derivation = Derivation {
+                    fingerprint: self.fingerprints[at].to_vec(),
+                    found: serde_json::to_string(found).expect("what was found is plain data"),
+                };
+                storage::save_derivation(connection, namespace, place, &derivation)?;
+            }
+        }
+        for place in plan.derived().filter(|place| !kept.contains(place)) {
+            storage::delete_derivation(connection, namespace, place)?;
         }
         Ok(())
     }
@@ -138,7 +189,13 @@ pub(super) fn identity_of(
         .zip(&read.found)
         .filter_map(|(item, found)| Some((item, found.as_ref()?)))
         .collect();
-    Identity::new(&statements, &decisions, &|key| {
-        storage::is_buried(connection, namespace, Buried::Entity, &[key])
+    let any_buried = storage::is_anything_buried(connection, namespace)?;
+    let mut near: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (one, other) in storage::near_concepts(connection, namespace, NEAR)? {
+        near.entry(one.clone()).or_default().insert(other.clone());
+        near.entry(other).or_default().insert(one);
+    }
+    Identity::new(&statements, &decisions, &near, &|key| {
+        Ok(any_buried && storage::is_buried(connection, namespace, Buried::Entity, &[key])?)
     })
 }

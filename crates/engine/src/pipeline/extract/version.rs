@@ -1,0 +1,220 @@
+//! One way of asking about passages, and what its stored replies say.
+
+use std::collections::BTreeSet;
+
+use super::plan::{Derived, Item};
+use crate::extraction::{
+    ExtractionSettings, Passage, RawReply, Requests, Subject, Unreadable, read_part, read_reply,
+    split,
+};
+use crate::language_model::{ChatRequest, ModelErrorKind};
+use crate::replies::StoredReply;
+use crate::{Error, Result};
+
+/// How often a passage that is too long is cut in two.
+const DEEPEST_SPLIT: usize = 3;
+
+/// A model and how it is asked.
+pub(super) struct Version {
+    pub model: String,
+    pub settings: ExtractionSettings,
+    pub requests: Requests,
+}
+
+/// What looking for a reply gives: the reply, nothing, or word that another process is asking.
+pub(super) enum Looked {
+    Found(StoredReply),
+    Nothing,
+    Busy,
+}
+
+/// Which replies to a request count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Those to this request and no other.
+    Alone,
+    /// Those to several requests together too.
+    Anyhow,
+}
+
+/// Looks for the reply to a request.
+pub(super) type Look<'a> = &'a dyn Fn(&ChatRequest, Asked) -> Result<Looked>;
+
+impl Version {
+    /// All that its requests depend on.
+    pub(super) fn as_text(&self) -> String {
+        let settings = serde_json::to_string(&self.settings).expect("settings are plain data");
+        format!("{}\n{settings}\n", self.model)
+    }
+
+    pub(super) fn extract(&self, item: &Item, passage: &Passage) -> ChatRequest {
+        self.requests.extract(&item.subject(), passage)
+    }
+
+    /// One request about several passages.
+    pub(super) fn together(&self, items: &[&Item]) -> ChatRequest {
+        let passages: Vec<(Subject<'_>, &Passage)> = items
+            .iter()
+            .map(|item| (item.subject(), &item.passage))
+            .collect();
+        self.requests.together(&passages)
+    }
+
+    pub(super) fn follow(
+        &self,
+        item: &Item,
+        passage: &Passage,
+        depth: usize,
+        look: Look<'_>,
+    ) -> Result<Derived> {
+        let request = self.extract(item, passage);
+        let mut looked = look(&request, Asked::Anyhow);
+        if let Ok(Looked::Found(reply)) = &looked
+            && let Some(part) = reply.part
+        {
+            if let Ok(read) = read_part(&reply.text, part, reply.is_truncated) {
+                return Ok(Derived::Read {
+                    reply: Box::new(read),
+                    is_repaired: false,
+                });
+            }
+            looked = look(&request, Asked::Alone);
+        }
+        let reply = match looked {
+            Ok(Looked::Found(reply)) => reply,
+            Ok(Looked::Busy) => return Ok(Derived::Busy),
+            Ok(Looked::Nothing) => {
+                return Ok(self
+                    .halves(item, passage, depth, look)?
+                    .unwrap_or(Derived::Missing));
+            }
+            Err(Error::Model(error)) if error.kind == ModelErrorKind::TooLong => {
+                return match self.halves(item, passage, depth, look)? {
+                    Some(derived) => Ok(derived),
+                    None => Err(Error::Model(error)),
+                };
+            }
+            Err(error) => return Err(error),
+        };
+        let read = read_reply(&reply.text);
+        // A model that spent its room on thoughts gets more of it; one that had too much to say, less text.
+        let is_spent = matches!(read, Err(Unreadable::Empty | Unreadable::OnlyThoughts));
+        let is_stuck = read.as_ref().is_ok_and(RawReply::goes_round);
+        if reply.is_truncated
+            && !is_spent
+            && !is_stuck
+            && let Some(derived) = self.halves(item, passage, depth, look)?
+        {
+            return Ok(derived);
+        }
+        match read {
+            Ok(read) => self.second_pass(&request, &reply, read, look),
+            Err(reason) => self.repaired(&request, &reply, &reason.to_string(), look),
+        }
+    }
+
+    /// Both halves of a passage that did not fit, as one.
+    fn halves(
+        &self,
+        item: &Item,
+        passage: &Passage,
+        depth: usize,
+        look: Look<'_>,
+    ) -> Result<Option<Derived>> {
+        if depth == DEEPEST_SPLIT {
+            return Ok(None);
+        }
+        let Some(halves) = split(passage) else {
+            return Ok(None);
+        };
+        let mut whole = RawReply::default();
+        let mut any_repaired = false;
+        for half in &halves {
+            match self.follow(item, half, depth + 1, look)? {
+                Derived::Read { reply, is_repaired } => {
+                    any_repaired |= is_repaired;
+                    whole.extend_numbered(*reply);
+                }
+                other => return Ok(Some(other)),
+            }
+        }
+        Ok(Some(Derived::Read {
+            reply: Box::new(whole),
+            is_repaired: any_repaired,
+        }))
+    }
+
+    fn second_pass(
+        &self,
+        request: &ChatRequest,
+        reply: &StoredReply,
+        mut read: RawReply,
+        look: Look<'_>,
+    ) -> Result<Derived> {
+        if self.settings.second_pass {
+            match look(&self.requests.again(request, &reply.text), Asked::Alone)? {
+                Looked::Found(second) => match read_reply(&second.text) {
+                    Ok(second) => read.extend_numbered(second),
+                    // The first pass stands on its own.
+                    Err(_) => read.oddities.push("a second pass that could not be read"),
+                },
+                Looked::Busy => return Ok(Derived::Busy),
+                Looked::Nothing => return Ok(Derived::Missing),
+            }
+        }
+        Ok(Derived::Read {
+            reply: Box::new(read),
+            is_repaired: false,
+        })
+    }
+
+    fn repaired(
+        &self,
+        request: &ChatRequest,
+        reply: &StoredReply,
+        reason: &str,
+        look: Look<'_>,
+    ) -> Result<Derived> {
+        let repair = self.requests.repair(request, reason, reply.is_truncated);
+        let second = match look(&repair, Asked::Alone) {
+            Ok(Looked::Found(second)) => second,
+            Ok(Looked::Busy) => return Ok(Derived::Busy),
+            Ok(Looked::Nothing) => return Ok(Derived::Missing),
+            Err(Error::Model(error)) => {
+                return Ok(Derived::Unreadable {
+                    reason: format!("{reason}; asking again: {}", error.message),
+                    text: reply.text.clone(),
+                    replies: vec![reply.id],
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(match read_reply(&second.text) {
+            Ok(read) => Derived::Read {
+                reply: Box::new(read),
+                is_repaired: true,
+            },
+            Err(again) => Derived::Unreadable {
+                reason: again.to_string(),
+                text: second.text,
+                replies: vec![reply.id, second.id],
+            },
+        })
+    }
+
+    /// Whether a reply to this version's request holds all that `wanted` asks for.
+    pub(super) fn serves(&self, wanted: &ExtractionSettings, reply: &RawReply) -> bool {
+        let own = &self.settings;
+        let found: BTreeSet<String> = reply
+            .entities
+            .iter()
+            .filter_map(|entity| own.schema.entity_type(entity.kind.as_deref()?))
+            .map(str::to_owned)
+            .collect();
+        own.prompts == wanted.prompts
+            && own.language == wanted.language
+            && own.passage_tokens == wanted.passage_tokens
+            && own.second_pass == wanted.second_pass
+            && own.schema.covers(&wanted.schema, &found)
+    }
+}

@@ -1,0 +1,543 @@
+//! What extraction asks for: known before it is asked, small passages together, and nothing anew that did not change.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use malha_engine::extraction::ExtractionSettings;
+use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use malha_engine::types::{ExtractReport, ForgetRequest, SpendingLimit};
+use malha_engine::{Engine, EngineConfig, ExtractionRun};
+use serde_json::{Value, json};
+
+#[path = "support/replay.rs"]
+#[expect(dead_code, reason = "other tests need the rest")]
+mod replay;
+
+use replay::{documents, engine, ties};
+
+/// Answers about one passage or several, and can be made to fail. Its tokens are a third more than ours.
+#[derive(Default)]
+struct Clerk {
+    calls: AtomicUsize,
+    /// The passages of each call.
+    asked: Mutex<Vec<Vec<String>>>,
+    /// A passage with this word has no part in a reply about several.
+    forgets: Option<&'static str>,
+    /// Replies about several passages are of no use.
+    garbles: bool,
+    /// Replies about several passages are cut off in the middle.
+    cuts: bool,
+}
+
+/// `A knows B. C knows D.` as a model would put it.
+fn said_of(passage: &str) -> Value {
+    let (mut entities, mut relations) = (Vec::new(), Vec::new());
+    for sentence in passage.split('.') {
+        if let [source, kind, target] = sentence.split_whitespace().collect::<Vec<_>>()[..] {
+            entities.push(json!({ "name": source, "type": "Person", "description": sentence }));
+            entities.push(json!({ "name": target, "type": "Person" }));
+            relations.push(json!({
+                "source": source, "target": target, "type": kind, "quote": sentence.trim(),
+            }));
+        }
+    }
+    json!({ "entities": entities, "relations": relations })
+}
+
+impl ChatModel for Clerk {
+    fn name(&self) -> &'static str {
+        "clerk"
+    }
+
+    fn concurrency(&self) -> usize {
+        2
+    }
+
+    fn complete(
+        &self,
+        request: &ChatRequest,
+        _on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        let user = &request.messages[1].text;
+        let text_of = |part: &str| -> String {
+            let (_, text) = part.split_once("Passage:\n").expect("a passage");
+            text.trim().to_owned()
+        };
+        let several: Vec<String> = user.split("### passage ").skip(1).map(text_of).collect();
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let (passages, text) = if several.is_empty() {
+            let passage = text_of(user);
+            let said = said_of(&passage).to_string();
+            (vec![passage], said)
+        } else {
+            let parts: Vec<Value> = (1..)
+                .zip(&several)
+                .filter(|(_, passage)| !self.forgets.is_some_and(|word| passage.contains(word)))
+                .map(|(number, passage)| {
+                    let mut part = said_of(passage);
+                    part["passage"] = json!(number);
+                    part
+                })
+                .collect();
+            let mut text = json!({ "passages": parts }).to_string();
+            if self.garbles {
+                "I would rather not.".clone_into(&mut text);
+            } else if self.cuts {
+                text.truncate(text.len() * 2 / 3);
+            }
+            (several, text)
+        };
+        let is_truncated = self.cuts && passages.len() > 1;
+        self.asked.lock().unwrap().push(passages);
+        let prompt: usize = request.messages.iter().map(|m| m.text.len()).sum();
+        Ok(ChatReply {
+            input_tokens: Some(prompt as u64 / 3),
+            output_tokens: Some(text.len() as u64 / 3),
+            text,
+            is_truncated,
+            ..ChatReply::default()
+        })
+    }
+}
+
+impl Clerk {
+    fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+}
+
+fn together() -> ExtractionSettings {
+    ExtractionSettings {
+        together_tokens: 600,
+        ..ExtractionSettings::default()
+    }
+}
+
+fn extract(engine: &Engine, model: &Clerk, settings: &ExtractionSettings) -> ExtractReport {
+    engine.extract(&run(model, settings), &()).unwrap()
+}
+
+fn run<'a>(model: &'a Clerk, settings: &'a ExtractionSettings) -> ExtractionRun<'a> {
+    ExtractionRun {
+        model,
+        settings,
+        limit: SpendingLimit::default(),
+    }
+}
+
+/// Notes of one or two facts each, of different lengths.
+fn notes(count: usize) -> Vec<(String, String)> {
+    (0..count)
+        .map(|n| {
+            let mut text = format!("Ana{n} knows Bea{n}.");
+            for more in 0..n / 3 % 4 {
+                text.push_str(&format!(" Caio{n}x{more} knows Duda{n}."));
+            }
+            (format!("n{n:03}"), text)
+        })
+        .collect()
+}
+
+fn engine_of(notes: &[(String, String)]) -> Engine {
+    let borrowed: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(uri, text)| (uri.as_str(), text.as_str()))
+        .collect();
+    engine(&borrowed)
+}
+
+#[test]
+fn an_estimate_with_a_sample_is_what_the_run_takes() {
+    let notes = notes(120);
+    let check = |settings: &ExtractionSettings| {
+        let engine = engine_of(&notes);
+        let model = Clerk::default();
+        let run = run(&model, settings);
+        let blind = engine.estimate_extraction(&run, 0, &()).unwrap();
+        assert_eq!((model.calls(), blind.learned_from), (0, 0));
+        let estimate = engine.estimate_extraction(&run, 12, &()).unwrap();
+        assert_eq!(estimate.known, 12);
+        assert_eq!(estimate.sampled.calls as usize, model.calls());
+        let report = engine.extract(&run, &()).unwrap();
+        assert_eq!(
+            report.spent.calls, estimate.calls,
+            "the sample is not paid for again"
+        );
+        for (what, guessed, real) in [
+            ("input", estimate.input_tokens, report.spent.input_tokens),
+            ("output", estimate.output_tokens, report.spent.output_tokens),
+        ] {
+            let off = guessed as f64 / real as f64 - 1.0;
+            assert!(off.abs() < 0.1, "{what}: {guessed} for {real}");
+        }
+        let nothing = engine.estimate_extraction(&run, 5, &()).unwrap();
+        assert_eq!(
+            (nothing.calls, nothing.sampled.calls, nothing.known),
+            (0, 0, 120)
+        );
+    };
+    check(&ExtractionSettings::default());
+    check(&together());
+    check(&ExtractionSettings {
+        second_pass: true,
+        ..ExtractionSettings::default()
+    });
+}
+
+#[test]
+fn small_passages_share_calls_and_say_the_same() {
+    let notes = notes(60);
+    let (alone, shared) = (engine_of(&notes), engine_of(&notes));
+    let (one, many) = (Clerk::default(), Clerk::default());
+    let first = extract(&alone, &one, &ExtractionSettings::default());
+    let second = extract(&shared, &many, &together());
+    assert_eq!(one.calls(), 60);
+    assert!(many.calls() <= 10, "{} calls", many.calls());
+    assert!(second.spent.input_tokens * 2 < first.spent.input_tokens);
+    assert_eq!(first.relations, second.relations);
+    assert_eq!(shared.digest().unwrap(), alone.digest().unwrap());
+    // Whether small passages share calls is no reason to ask again.
+    let calls = many.calls();
+    extract(&shared, &many, &ExtractionSettings::default());
+    extract(&shared, &many, &together());
+    assert_eq!(many.calls(), calls);
+}
+
+#[test]
+fn every_fact_has_its_evidence_in_its_own_passage() {
+    // Both passages name both; each says only its own fact.
+    let engine = engine(&[
+        ("a", "Ana knows Bea. Caio rests."),
+        ("b", "Caio knows Ana. Bea rests."),
+    ]);
+    extract(&engine, &Clerk::default(), &together());
+    assert_eq!(ties(&engine, "Ana"), ["Ana knows Bea", "Caio knows Ana"]);
+    let facts = engine.facts_to_review(10, 0).unwrap();
+    let mut places: Vec<String> = facts
+        .iter()
+        .map(|fact| format!("{}: {}", fact.uri, fact.quote))
+        .collect();
+    places.sort();
+    assert_eq!(
+        places,
+        ["notes/a: Ana knows Bea.", "notes/b: Caio knows Ana."]
+    );
+}
+
+#[test]
+fn a_bad_part_costs_only_itself() {
+    let notes = notes(8);
+    let whole = engine_of(&notes);
+    extract(&whole, &Clerk::default(), &ExtractionSettings::default());
+    let check = |model: Clerk, most: usize| {
+        let engine = engine_of(&notes);
+        let report = extract(&engine, &model, &together());
+        assert_eq!(report.failed, []);
+        assert_eq!(engine.digest().unwrap(), whole.digest().unwrap());
+        assert!(model.calls() <= most, "{} calls", model.calls());
+        let calls = model.calls();
+        extract(&engine, &model, &together());
+        assert_eq!(model.calls(), calls, "nothing is asked twice");
+    };
+    check(Clerk::default(), 1);
+    check(
+        Clerk {
+            forgets: Some("Ana3"),
+            ..Clerk::default()
+        },
+        2,
+    );
+    check(
+        Clerk {
+            cuts: true,
+            ..Clerk::default()
+        },
+        6,
+    );
+    check(
+        Clerk {
+            garbles: true,
+            ..Clerk::default()
+        },
+        9,
+    );
+}
+
+#[test]
+fn a_changed_note_is_asked_about_and_none_that_shared_its_call() {
+    let mut notes = notes(30);
+    let engine = engine_of(&notes);
+    let model = Clerk::default();
+    extract(&engine, &model, &together());
+    let edit = |notes: &[(String, String)]| {
+        let borrowed: Vec<(&str, &str)> = notes
+            .iter()
+            .map(|(uri, text)| (uri.as_str(), text.as_str()))
+            .collect();
+        engine
+            .index_documents("notes", &documents(&borrowed), &())
+            .unwrap();
+    };
+    notes[4].1 = "Ana4 knows Eva.".to_owned();
+    notes.remove(9);
+    notes.push(("n100".to_owned(), "Rui knows Eva.".to_owned()));
+    edit(&notes);
+    model.asked.lock().unwrap().clear();
+    extract(&engine, &model, &together());
+    let asked: Vec<String> = model.asked.lock().unwrap().concat();
+    assert_eq!(asked, ["Ana4 knows Eva.", "Rui knows Eva."]);
+    let fresh = engine_of(&notes);
+    extract(&fresh, &Clerk::default(), &ExtractionSettings::default());
+    assert_eq!(engine.digest().unwrap(), fresh.digest().unwrap());
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_shared_reply() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let engine = Engine::create(&path, EngineConfig::default()).unwrap();
+    let texts = [("a", "Ana knows Zuleica."), ("b", "Bea knows Caio.")];
+    engine
+        .index_documents("notes", &documents(&texts), &())
+        .unwrap();
+    let model = Clerk::default();
+    extract(&engine, &model, &together());
+    assert_eq!(model.calls(), 1);
+    engine
+        .forget(&ForgetRequest {
+            documents: vec!["notes/a".to_owned()],
+            ..ForgetRequest::default()
+        })
+        .unwrap();
+    assert_eq!(engine.absence("Zuleica").unwrap().found, []);
+    extract(&engine, &model, &together());
+    assert_eq!(ties(&engine, "Bea"), ["Bea knows Caio"]);
+}
+
+#[test]
+fn two_engines_on_one_store_share_the_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let notes = notes(40);
+    let borrowed: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(uri, text)| (uri.as_str(), text.as_str()))
+        .collect();
+    let first = Engine::create(&path, EngineConfig::default()).unwrap();
+    first
+        .index_documents("notes", &documents(&borrowed), &())
+        .unwrap();
+    let second = Engine::open(&path, EngineConfig::default()).unwrap();
+    let model = Clerk::default();
+    let settings = together();
+    std::thread::scope(|scope| {
+        scope.spawn(|| extract(&first, &model, &settings));
+        scope.spawn(|| extract(&second, &model, &settings));
+    });
+    let mut asked = model.asked.lock().unwrap().concat();
+    asked.sort();
+    let mut wanted: Vec<String> = notes.into_iter().map(|(_, text)| text).collect();
+    wanted.sort();
+    assert_eq!(asked, wanted, "each passage once");
+}
+
+#[test]
+fn a_failing_endpoint_is_no_reason_to_lose_a_passage() {
+    struct Down(AtomicUsize);
+    impl ChatModel for Down {
+        fn name(&self) -> &'static str {
+            "clerk"
+        }
+        fn complete(
+            &self,
+            _request: &ChatRequest,
+            _on_text: &mut dyn FnMut(&str),
+        ) -> Result<ChatReply, ModelError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(ModelError {
+                kind: ModelErrorKind::Transient { retry_after: None },
+                model: "clerk".to_owned(),
+                message: "down".to_owned(),
+            })
+        }
+    }
+    let engine = engine_of(&notes(6));
+    let settings = together();
+    let down = Down(AtomicUsize::new(0));
+    let report = engine
+        .extract(
+            &ExtractionRun {
+                model: &down,
+                settings: &settings,
+                limit: SpendingLimit::default(),
+            },
+            &(),
+        )
+        .unwrap();
+    assert_eq!(report.failed.len(), 6);
+    let model = Clerk::default();
+    let report = extract(&engine, &model, &settings);
+    assert_eq!((report.failed.len(), model.calls()), (0, 1));
+}
+
+/// Rows of a file of other people's data; `None`, and a word about it, where it is not there.
+fn rows(path: &str) -> Option<Vec<Value>> {
+    let data = std::env::var_os("MALHA_DATA_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    let Ok(file) = std::fs::File::open(data.join(path)) else {
+        println!("skipped: {path} is not there (MALHA_DATA_DIR)");
+        return None;
+    };
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    Some(rows.collect())
+}
+
+/// What gpt-4o-mini found in a book, by passage.
+struct Recorded {
+    /// By document: items with the names that have to stand in the passage.
+    items: BTreeMap<String, Vec<(Vec<String>, bool, Value)>>,
+    texts: Vec<(String, String)>,
+}
+
+impl Recorded {
+    fn load() -> Option<Self> {
+        let folder = "llm_cache/lightrag_medical_gpt4omini";
+        let chunks = rows(&format!("{folder}/chunks.jsonl.gz"))?;
+        let mut items: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        for (file, is_relation) in [("entities", false), ("relations", true)] {
+            for row in rows(&format!("{folder}/{file}.jsonl.gz"))? {
+                let descriptions = text(&row["description"]);
+                let mut descriptions = descriptions.split("<SEP>").cycle();
+                for chunk in text(&row["source_id"]).split("<SEP>") {
+                    let said = descriptions.next().unwrap_or_default();
+                    let (names, item) = if is_relation {
+                        let kind = text(&row["keywords"]).to_uppercase().replace(' ', "_");
+                        let kind = kind.split(',').next().unwrap_or_default().to_owned();
+                        let item = json!({
+                            "source": row["source"], "target": row["target"], "type": kind,
+                            "fact": said, "status": "stated",
+                        });
+                        (vec![text(&row["source"]), text(&row["target"])], item)
+                    } else {
+                        let item = json!({
+                            "name": row["id"], "type": row["entity_type"], "description": said,
+                        });
+                        (vec![text(&row["id"])], item)
+                    };
+                    let names = names.iter().map(|name| name.to_lowercase()).collect();
+                    items
+                        .entry(chunk.to_owned())
+                        .or_default()
+                        .push((names, is_relation, item));
+                }
+            }
+        }
+        let texts = chunks
+            .iter()
+            .map(|chunk| (text(&chunk["id"]), text(&chunk["text"])))
+            .collect();
+        Some(Self { items, texts })
+    }
+}
+
+impl ChatModel for Recorded {
+    fn name(&self) -> &'static str {
+        "recorded"
+    }
+
+    fn complete(
+        &self,
+        request: &ChatRequest,
+        _on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        let (_, passage) = request.messages[1].text.split_once("Passage:\n").unwrap();
+        let passage = passage.trim();
+        let (id, text) = self
+            .texts
+            .iter()
+            .find(|(_, text)| text.contains(passage))
+            .expect("a passage of the book");
+        // What was found in the longer passages of that run belongs to the one of ours that names it first.
+        let start = text[..text.find(passage).unwrap()].to_lowercase().len();
+        let place = start..start + passage.to_lowercase().len();
+        let folded = text.to_lowercase();
+        let first = |name: &String| folded.find(name.as_str()).unwrap_or_default();
+        let (mut entities, mut relations) = (Vec::new(), Vec::new());
+        for (names, is_relation, item) in self.items.get(id).into_iter().flatten() {
+            if !place.contains(&names.iter().map(first).max().unwrap_or_default()) {
+                continue;
+            }
+            if *is_relation {
+                // Quotes were not asked for then: the sentence that holds both names, or what is said of them.
+                let quote = passage
+                    .split_inclusive(". ")
+                    .find(|sentence| {
+                        let sentence = sentence.to_lowercase();
+                        names.iter().all(|name| sentence.contains(name))
+                    })
+                    .map_or(item["fact"].as_str().unwrap_or_default(), str::trim);
+                let mut item = item.clone();
+                item["quote"] = quote.into();
+                relations.push(item);
+            } else {
+                entities.push(item.clone());
+            }
+        }
+        Ok(ChatReply {
+            text: json!({ "entities": entities, "relations": relations }).to_string(),
+            ..ChatReply::default()
+        })
+    }
+}
+
+#[test]
+fn before_the_first_call_replies_are_reckoned_by_those_of_a_real_model() {
+    let Some(model) = Recorded::load() else {
+        return;
+    };
+    let settings = ExtractionSettings::default();
+    // The constant comes from one half of the book; the other is foretold by it.
+    for (name, half) in [("measured on", 0), ("foretold", 1)] {
+        let texts: Vec<(&str, &str)> = model
+            .texts
+            .iter()
+            .skip(half)
+            .step_by(2)
+            .map(|(id, text)| (id.as_str(), text.as_str()))
+            .collect();
+        let engine = engine(&texts);
+        let run = ExtractionRun {
+            model: &model,
+            settings: &settings,
+            limit: SpendingLimit::default(),
+        };
+        let estimate = engine.estimate_extraction(&run, 0, &()).unwrap();
+        let spent = engine.extract(&run, &()).unwrap().spent;
+        println!(
+            "{name}: {} calls of {}, {} tokens in of {}, {} out of {}",
+            estimate.calls,
+            spent.calls,
+            estimate.input_tokens,
+            spent.input_tokens,
+            estimate.output_tokens,
+            spent.output_tokens
+        );
+        assert_eq!(estimate.calls, spent.calls);
+        for (guessed, real) in [
+            (estimate.input_tokens, spent.input_tokens),
+            (estimate.output_tokens, spent.output_tokens),
+        ] {
+            assert!((guessed as f64 / real as f64 - 1.0).abs() < 0.1);
+        }
+    }
+}
