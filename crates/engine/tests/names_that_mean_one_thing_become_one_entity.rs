@@ -431,7 +431,7 @@ fn names_whose_vectors_are_near_are_proposed_and_never_joined() {
         texts: AtomicUsize::new(0),
     });
     let config = EngineConfig {
-        synonyms: true,
+        use_synonyms: true,
         ..EngineConfig::default()
     };
     let engine = Engine::in_memory(config)

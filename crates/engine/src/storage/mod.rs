@@ -95,7 +95,8 @@ pub(crate) use relation::*;
 pub(crate) use run::*;
 pub(crate) use source::*;
 pub(crate) use synonym::{
-    insert_name_vectors, insert_synonyms, name_vectors, names_without_vector, synonyms,
+    insert_name_vectors, insert_synonyms, name_vectors, names_without_vector, near_concepts,
+    synonyms,
 };
 pub(crate) use time::*;
 pub(crate) use tombstone::*;

@@ -220,11 +220,6 @@ impl Identity {
         self.merges.iter().map(row).collect()
     }
 
-    /// All names, in the order of their keys.
-    pub(super) fn names(&self) -> &[Named] {
-        &self.names
-    }
-
     /// Pairs that wait for a decision, with what is known of both names.
     pub(super) fn open_pairs(&self) -> Vec<(MergeRow, &Named, &Named)> {
         let named = |key: &str| {
