@@ -39,6 +39,50 @@ fn doctor_asks_every_configured_model_for_one_word() {
 }
 
 #[test]
+fn a_key_is_in_no_file_log_or_message_of_a_run() {
+    // Servers repeat keys in what they say went wrong, and so might a model.
+    let stub = Stub::start(|request| {
+        let passage = request.body["messages"][1]["content"].as_str().unwrap();
+        if passage.contains("Caio") {
+            Answer::error(401, &format!("the key {KEY} may not do this"))
+        } else {
+            Answer::chat(r#"{"entities":[{"name":"Ana","type":"Person"}],"relations":[]}"#)
+        }
+    });
+    let config = format!(
+        "[models]\nmodel = \"small\"\nbase_url = \"{}\"\nretries = 0\n",
+        stub.url
+    );
+    let vault = Vault::new(&[
+        ("a.md", "Ana knows Bea."),
+        ("b.md", "Caio knows Dora."),
+        ("malha.toml", &config),
+    ]);
+    let run = |arguments: &[&str]| {
+        let mut command = vault.command(arguments);
+        command.env("OPENAI_API_KEY", KEY);
+        let ran = command.output().unwrap();
+        let said = [ran.stdout, ran.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(!said.contains(KEY), "{arguments:?}: {said}");
+        (ran.status.code(), said)
+    };
+    let (code, said) = run(&["-vv", "index", "--extract", "llm"]);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("HTTP 401"), "{said}");
+    run(&["-vv", "quarantine", "list"]);
+    run(&["-vv", "runs", "show"]);
+    run(&["-vv", "usage", "--by", "document"]);
+    run(&["-vv", "doctor", "--models"]);
+    for (path, bytes) in vault.files() {
+        let found = bytes
+            .windows(KEY.len())
+            .any(|window| window == KEY.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
+}
+
+#[test]
 fn without_a_model_nothing_is_sent_and_the_bill_is_empty() {
     let vault = Vault::new(&[("a.md", "A note about lanterns.\n")]);
     vault.index();
