@@ -1,8 +1,8 @@
 //! Embedding a store and searching by vectors, with models that fail in every way a model can.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use malha_engine::language_model::{
     Embedder, EmbeddingSpace, ModelError, ModelErrorKind, Reranker, TextRole,
@@ -548,4 +548,70 @@ fn names_that_lie_near_one_another_are_joined_where_that_is_wanted() {
     engine.reembed(&()).unwrap();
     assert_eq!(count("joined.db", "synonym"), 2);
     assert_eq!(count("joined.db", "name_embedding"), 3);
+}
+
+/// Does something else in the middle of its first call.
+struct Interrupting {
+    inner: Arc<Stub>,
+    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Embedder for Interrupting {
+    fn space(&self) -> &EmbeddingSpace {
+        self.inner.space()
+    }
+
+    fn embed(&self, texts: &[&str], role: TextRole) -> Result<Vec<Vec<f32>>, ModelError> {
+        if let Some(meanwhile) = self.meanwhile.lock().unwrap().take() {
+            meanwhile();
+        }
+        self.inner.embed(texts, role)
+    }
+}
+
+#[test]
+fn runs_of_two_models_at_once_never_mix_their_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let open = |stub: &Arc<Stub>| {
+        with(
+            Engine::create(&path, EngineConfig::default()).unwrap(),
+            stub,
+        )
+    };
+    let stub = |model: &str| Stub::new(model, 64, Trouble::None);
+    let first = open(&stub("first"));
+    first.index_documents("", &sixteen(), &()).unwrap();
+    first.embed(&()).unwrap();
+
+    // A run of one model begins; one of another model, and the same, replace what it fills while it works.
+    let replaced_by = |own: &'static str, other: Arc<Stub>| {
+        let engine = open(&other);
+        let embedder = Arc::new(Interrupting {
+            inner: stub(own),
+            meanwhile: Mutex::new(Some(Box::new(move || {
+                engine.reembed(&()).unwrap();
+            }))),
+        });
+        let engine = Engine::create(&path, EngineConfig::default()).unwrap();
+        engine.with_embedder(Box::new(move || Ok(embedder.clone())))
+    };
+    let error = replaced_by("second", stub("third"))
+        .reembed(&())
+        .unwrap_err();
+    assert!(error.to_string().contains("another run"), "{error}");
+    let third = open(&stub("third"));
+    let state = third.embedding_state().unwrap().unwrap();
+    assert_eq!((state.space.model.as_str(), state.vectors), ("third", 16));
+    assert!(state.building.is_none());
+
+    let report = replaced_by("fourth", stub("fourth")).reembed(&()).unwrap();
+    assert_eq!(report.missing, 0);
+    let fourth = open(&stub("fourth"));
+    let state = fourth.embedding_state().unwrap().unwrap();
+    assert_eq!((state.space.model.as_str(), state.vectors), ("fourth", 16));
+    assert_eq!(uris(&search(&fourth, Mode::Vector, "harbour3"))[0], "3.md");
+    let engine = Engine::open_read_only(&path, EngineConfig::default()).unwrap();
+    let rows = engine.sql("SELECT count(DISTINCT space), count(*) FROM embedding");
+    assert_eq!(rows.unwrap().rows[0], [1, 16]);
 }

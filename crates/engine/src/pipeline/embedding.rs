@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use rusqlite::Connection;
+
 use super::{Job, synonyms};
 use crate::language_model::{Embedder, EmbeddingSpace, ModelError, ModelErrorKind, TextRole};
 use crate::storage::{self, PassageRow, SpaceState, StoredSpace};
@@ -32,9 +34,14 @@ pub(crate) fn embed(job: &Job<'_>, embedder: &dyn Embedder, replace: bool) -> Re
     else {
         return Ok(report);
     };
-    let (target, is_replacement) = target_space(job, namespace, space, replace)?;
+    let (id, is_replacement) = target_space(job, namespace, space, replace)?;
+    let target = Target {
+        namespace,
+        id,
+        space,
+    };
     let connection = job.store.connection();
-    let todo = storage::count_without_vector(connection, namespace, target)?;
+    let todo = storage::count_without_vector(connection, namespace, id)?;
     job.progress.stage(Stage::Embed, todo);
     let mut after = ChunkId(0);
     let mut interrupted = false;
@@ -43,13 +50,13 @@ pub(crate) fn embed(job: &Job<'_>, embedder: &dyn Embedder, replace: bool) -> Re
             interrupted = true;
             break;
         }
-        let rows = storage::passages_without_vector(connection, namespace, target, after, BATCH)?;
+        let rows = storage::passages_without_vector(connection, namespace, id, after, BATCH)?;
         let Some(last) = rows.last() else {
             break;
         };
         after = last.chunk;
         let outcome = embed_batch(embedder, &rows)?;
-        save(job, target, &rows, &outcome)?;
+        save(job, &target, &rows, &outcome)?;
         for (row, outcome) in rows.iter().zip(outcome) {
             match outcome {
                 Ok(_) => report.embedded += 1,
@@ -63,15 +70,39 @@ pub(crate) fn embed(job: &Job<'_>, embedder: &dyn Embedder, replace: bool) -> Re
         job.progress.advance(rows.len());
     }
     if job.config.use_synonyms && !interrupted {
-        synonyms::find(job, embedder, namespace, target)?;
+        synonyms::find(job, embedder, &target)?;
     }
-    report.missing = storage::count_without_vector(connection, namespace, target)?;
+    report.missing = storage::count_without_vector(connection, namespace, id)?;
     if is_replacement && !interrupted {
-        switch(job, namespace, target)?;
+        switch(job, &target)?;
         report.switched = true;
     }
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
+}
+
+/// The space that a run fills.
+pub(super) struct Target<'a> {
+    pub namespace: i64,
+    pub id: i64,
+    pub space: &'a EmbeddingSpace,
+}
+
+impl Target<'_> {
+    /// Asked in every transaction: another run may have replaced the space since, and a new one may have its number.
+    pub(super) fn check(&self, connection: &Connection) -> Result<()> {
+        for state in [SpaceState::Active, SpaceState::Building] {
+            if let Some(stored) = storage::space(connection, self.namespace, state)?
+                && (stored.id, &stored.space) == (self.id, self.space)
+            {
+                return Ok(());
+            }
+        }
+        Err(Error::Usage(format!(
+            "another run has replaced the vectors of {} meanwhile; run this one again if it is still wanted",
+            self.space.model
+        )))
+    }
 }
 
 /// The space to fill, made if it is not there; and whether it is to replace the active one.
@@ -81,31 +112,49 @@ fn target_space(
     wanted: &EmbeddingSpace,
     replace: bool,
 ) -> Result<(i64, bool)> {
-    let connection = job.store.connection();
-    let active = storage::space(connection, namespace, SpaceState::Active)?;
-    match active {
-        Some(active) if active.space == *wanted => return Ok((active.id, false)),
-        Some(active) if !replace => return Err(mixed_spaces(&active.space, wanted)),
-        _ => {}
+    if let Some(found) = known_space(job, namespace, wanted, replace)? {
+        return Ok(found);
     }
-    let building = storage::space(connection, namespace, SpaceState::Building)?;
-    let (state, other) = match (&active, building) {
-        (None, other) => (SpaceState::Active, other),
-        (Some(_), Some(StoredSpace { id, space, .. })) if space == *wanted => {
-            return Ok((id, true));
-        }
-        (Some(_), other) => (SpaceState::Building, other),
-    };
     let lease = job
         .store
         .write_lease("malha embed", job.config.lease_wait)?;
+    // Another run may have made it while this one waited.
+    if let Some(found) = known_space(job, namespace, wanted, replace)? {
+        return Ok(found);
+    }
+    let connection = job.store.connection();
+    let active = storage::space(connection, namespace, SpaceState::Active)?;
+    let state = match active {
+        None => SpaceState::Active,
+        Some(_) => SpaceState::Building,
+    };
     let transaction = lease.transaction()?;
-    if let Some(other) = other {
+    if let Some(other) = storage::space(connection, namespace, SpaceState::Building)? {
         storage::delete_space(connection, other.id)?;
     }
     let id = storage::insert_space(connection, namespace, wanted, state, job.clock.now())?;
     transaction.commit_bookkeeping()?;
     Ok((id, state == SpaceState::Building))
+}
+
+/// The space to fill, where there is one already; refuses another model's unless it is to be replaced.
+fn known_space(
+    job: &Job<'_>,
+    namespace: i64,
+    wanted: &EmbeddingSpace,
+    replace: bool,
+) -> Result<Option<(i64, bool)>> {
+    let connection = job.store.connection();
+    match storage::space(connection, namespace, SpaceState::Active)? {
+        None => return Ok(None),
+        Some(active) if active.space == *wanted => return Ok(Some((active.id, false))),
+        Some(active) if !replace => return Err(mixed_spaces(&active.space, wanted)),
+        Some(_) => {}
+    }
+    let building = storage::space(connection, namespace, SpaceState::Building)?;
+    Ok(building
+        .filter(|building| building.space == *wanted)
+        .map(|building| (building.id, true)))
 }
 
 /// Says which two models do not go together, and what to do.
@@ -126,23 +175,26 @@ fn describe(space: &EmbeddingSpace) -> String {
 }
 
 /// Only now the old vectors go.
-fn switch(job: &Job<'_>, namespace: i64, target: i64) -> Result<()> {
+fn switch(job: &Job<'_>, target: &Target<'_>) -> Result<()> {
     let connection = job.store.connection();
     let lease = job
         .store
         .write_lease("malha reembed", job.config.lease_wait)?;
     let transaction = lease.transaction()?;
-    if let Some(old) = storage::space(connection, namespace, SpaceState::Active)? {
+    target.check(connection)?;
+    if let Some(old) = storage::space(connection, target.namespace, SpaceState::Active)?
+        && old.id != target.id
+    {
         storage::delete_space(connection, old.id)?;
     }
-    storage::activate_space(connection, target)?;
+    storage::activate_space(connection, target.id)?;
     transaction.commit_bookkeeping()
 }
 
 /// The lease is held for a moment only, so that others write while vectors are being made.
 fn save(
     job: &Job<'_>,
-    space: i64,
+    target: &Target<'_>,
     rows: &[PassageRow],
     outcome: &[Result<Vec<f32>, String>],
 ) -> Result<()> {
@@ -156,10 +208,11 @@ fn save(
         .zip(outcome)
         .filter_map(|(row, outcome)| Some((row.chunk, outcome.clone().ok()?)))
         .collect();
-    storage::insert_vectors(connection, space, &vectors)?;
+    target.check(connection)?;
+    storage::insert_vectors(connection, target.id, &vectors)?;
     for (row, outcome) in rows.iter().zip(outcome) {
         if let Err(reason) = outcome {
-            storage::insert_failure(connection, space, row.chunk, reason)?;
+            storage::insert_failure(connection, target.id, row.chunk, reason)?;
         }
     }
     transaction.commit_bookkeeping()

@@ -1,7 +1,7 @@
 //! Names to vectors, and from those which names mean almost the same.
 
 use super::Job;
-use super::embedding::embed_texts;
+use super::embedding::{Target, embed_texts};
 use crate::Result;
 use crate::language_model::Embedder;
 use crate::storage;
@@ -17,12 +17,12 @@ const LEAST: f64 = 0.8;
 
 /// Gives every name a vector and joins each to those nearest to it. Stops where the user wants it to; the next run
 /// goes on from there.
-pub(super) fn find(
-    job: &Job<'_>,
-    embedder: &dyn Embedder,
-    namespace: i64,
-    space: i64,
-) -> Result<()> {
+pub(super) fn find(job: &Job<'_>, embedder: &dyn Embedder, target: &Target<'_>) -> Result<()> {
+    let Target {
+        namespace,
+        id: space,
+        ..
+    } = *target;
     let connection = job.store.connection();
     let wait = job.config.lease_wait;
     job.progress.stage(Stage::Synonyms, 0);
@@ -51,6 +51,7 @@ pub(super) fn find(
             .collect();
         let lease = job.store.write_lease("malha embed", wait)?;
         let transaction = lease.transaction()?;
+        target.check(connection)?;
         storage::insert_name_vectors(connection, space, &vectors)?;
         transaction.commit_bookkeeping()?;
     }
@@ -81,6 +82,7 @@ pub(super) fn find(
         }
         let lease = job.store.write_lease("malha embed", wait)?;
         let transaction = lease.transaction()?;
+        target.check(connection)?;
         for (entity, near) in &found {
             storage::insert_synonyms(connection, space, *entity, near)?;
         }
