@@ -263,15 +263,17 @@ impl Engine {
         let index = if let Some(index) = cached {
             index
         } else {
-            let mut rows = Vec::new();
+            let mut index = VectorIndex::new(dimensions, []);
             storage::for_each_vector(store.connection(), space.id, |chunk, vector| {
-                rows.push((chunk, vector));
+                index.push(chunk, &vector);
             })?;
-            let index = VectorIndex::new(dimensions, rows);
-            if let Some(file) = file.as_ref().filter(|_| !store.is_read_only())
-                && let Err(error) = file.save(&index, space.generation)
-            {
-                tracing::warn!(%error, "the vector cache could not be written");
+            if let Some(file) = file.as_ref().filter(|_| !store.is_read_only()) {
+                let saved = file.save(&index, space.generation);
+                match saved.and_then(|()| file.load(space.generation, dimensions)) {
+                    // From here on full vectors are read from the file.
+                    Ok(saved) => index = saved,
+                    Err(error) => tracing::warn!(%error, "the vector cache could not be written"),
+                }
             }
             index
         };

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{Job, synonyms};
 use crate::language_model::{Embedder, EmbeddingSpace, ModelError, ModelErrorKind, TextRole};
-use crate::storage::{self, PassageRow, SpaceState, StoredSpace};
+use crate::storage::{self, PassageRow, SpaceState};
 use crate::types::{ChunkId, EmbedReport, ItemFailure, Stage};
 use crate::{Error, Result};
 

@@ -43,16 +43,22 @@ impl VectorIndex {
             exact: ExactVectors::Memory(Vec::new()),
             neighbours: None,
         };
-        let mut exact = Vec::new();
         for (owner, vector) in vectors {
-            if vector.len() == dimensions && vector.iter().all(|value| value.is_finite()) {
-                index.owners.push(owner);
-                index.codes.push(&vector);
-                exact.extend(vector);
-            }
+            index.push(owner, &vector);
         }
-        index.exact = ExactVectors::Memory(exact);
         index
+    }
+
+    /// Adds the vector of an owner above all others, if it is one.
+    pub(crate) fn push(&mut self, owner: i64, vector: &[f32]) {
+        if vector.len() == self.dimensions
+            && vector.iter().all(|value| value.is_finite())
+            && let ExactVectors::Memory(exact) = &mut self.exact
+        {
+            self.owners.push(owner);
+            self.codes.push(vector);
+            exact.extend_from_slice(vector);
+        }
     }
 
     /// Vectors held.
