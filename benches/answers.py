@@ -89,7 +89,8 @@ def main():
         stub.process.terminate()
     mean = lambda rows, key: sum(r[key] for r in rows) / max(1, len(rows))
     globals_ = [r for r in rows if r["mode"] == "global"]
-    summary = {"first global": globals_[:1], "later global": globals_[1:], "local": [r for r in rows if r["mode"] == "local"]}
+    summary = {"first global": globals_[:1], "later global": globals_[1:], "global": globals_,
+               "local": [r for r in rows if r["mode"] == "local"]}
     summary = {name: {"questions": len(r), "calls": mean(r, "calls"), "tokens": mean(r, "tokens")} for name, r in summary.items()}
     if args.json:
         return print(json.dumps({"summary": summary, "rows": rows}))
