@@ -5,7 +5,8 @@ mod village;
 
 use malha_engine::exchange::TripleOptions;
 use malha_engine::types::{
-    Answer, AskMode, AskRequest, Budget, BudgetUnit, ContextKind, ContextRequest, DocumentFilter,
+    Answer, AskMode, AskRequest, Budget, BudgetUnit, Context, ContextKind, ContextRequest,
+    DocumentFilter,
 };
 use malha_engine::{DocumentInput, Engine, EngineConfig, SourceSpec};
 use village::{document, village};
@@ -40,7 +41,7 @@ ServicoLogs\tEXECUTA_EM\tClusterK8sAlpha
 
 #[test]
 fn two_hundred_characters_hold_the_articles_six_nodes_and_two_edges() {
-    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
+    let engine = engine(&[]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("article.tsv");
     std::fs::write(&file, ARTICLE).unwrap();
@@ -378,4 +379,71 @@ fn a_local_context_holds_the_reports_of_its_communities() {
         context.used,
         malha_engine::text::count_tokens(&context.text())
     );
+}
+
+#[test]
+fn a_question_without_names_enters_by_its_passages_and_leaves_out_what_is_beside_the_point() {
+    let engine = village();
+    let context = |question: &str| {
+        let request = ContextRequest {
+            with_graph: true,
+            ..ContextRequest::new(question, Budget::tokens(2_000))
+        };
+        engine.context(&request).unwrap()
+    };
+    let found = context("what was repaired after a flood");
+    let entries: Vec<&str> = found
+        .entry_entities
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
+    assert!(entries.contains(&"Mill"), "{entries:?}");
+    // Of what hangs together with the mill at second hand, only what the chosen passages speak of is shown.
+    let near = engine_of_a_chain();
+    let question = ContextRequest {
+        with_graph: true,
+        ..ContextRequest::new("What does the Well feed?", Budget::tokens(2_000))
+    };
+    let all = near.context(&question).unwrap();
+    let of_kind = |context: &Context| -> Vec<String> {
+        let items = context.items.iter();
+        let entities = items.filter(|item| item.kind == ContextKind::Entity);
+        entities.map(|item| item.text.clone()).collect()
+    };
+    assert!(
+        of_kind(&all).contains(&"(Ana Prado)".to_owned()),
+        "{:?}",
+        all.items
+    );
+    let well = all.passages().find(|one| one.uri.ends_with("Well.md"));
+    let of_the_well = ContextRequest {
+        documents: Some(vec![well.unwrap().document]),
+        ..question
+    };
+    let narrow = near.context(&of_the_well).unwrap();
+    assert_eq!(of_kind(&narrow), ["(Well)", "(Kiln)"]);
+    let cut = narrow
+        .cut
+        .iter()
+        .find(|cut| cut.kind == ContextKind::Entity);
+    assert_eq!(cut.map(|cut| cut.left_out), Some(1));
+}
+
+/// The well leads to the kiln, and the kiln to Ana.
+fn engine_of_a_chain() -> Engine {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("Well.md", "The deep well feeds the [[Kiln]].\n"),
+        ("Kiln.md", "The red kiln was built by [[Ana Prado]].\n"),
+        ("Ana Prado.md", "Ana Prado taught pottery in Lisbon.\n"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let engine = engine(&[]);
+    let source = SourceSpec {
+        root: folder.path().to_owned(),
+        convention: None,
+    };
+    engine.index(&[source], &()).unwrap();
+    engine
 }

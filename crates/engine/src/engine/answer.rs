@@ -3,6 +3,7 @@
 use super::Engine;
 use super::ask::{Way, context_request, extracted, unanswered, words_of};
 use super::checker::Checker;
+use super::context::leave_out;
 use super::structured::ask_structured;
 use crate::answer::{
     AnswerPrompts, AnswerSettings, Offer, Source, answer_request, offer, read_route, route_request,
@@ -12,7 +13,7 @@ use crate::replies::{CachedModel, ReplyCache, StoredReply};
 use crate::router::Route;
 use crate::storage;
 use crate::types::{
-    Answer, AnswerSentence, AskMode, AskRequest, Citation, Context, ContextKind, Cut, DocumentKind,
+    Answer, AnswerSentence, AskMode, AskRequest, Citation, Context, ContextKind, DocumentKind,
     Sections, SpendingLimit,
 };
 use crate::{Error, Result};
@@ -338,10 +339,6 @@ fn show(context: &mut Context, offer: &Offer, gathered: &Gathered) {
     context.used = offer.tokens;
     let left_out = gathered.quotes.len() - offer.citations.len();
     if left_out > 0 {
-        let kind = ContextKind::Passage;
-        match context.cut.iter_mut().find(|cut| cut.kind == kind) {
-            Some(cut) => cut.left_out += left_out,
-            None => context.cut.push(Cut { kind, left_out }),
-        }
+        leave_out(&mut context.cut, ContextKind::Passage, left_out);
     }
 }

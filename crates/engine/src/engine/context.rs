@@ -1,6 +1,6 @@
 //! What belongs to a question, within one budget: entities, their relations, and passages with their neighbours.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Engine;
 use super::explore::Explorer;
@@ -8,8 +8,8 @@ use crate::Result;
 use crate::retrieval::{self, CHUNKS, Candidates, pack, score_sentences};
 use crate::storage;
 use crate::types::{
-    Context, ContextItem, ContextKind, ContextRequest, EntryEntity, NeighborRequest, NeighborView,
-    Neighborhood, PublicId, RelationView, SearchRequest,
+    Context, ContextItem, ContextKind, ContextRequest, Cut, EntityId, EntryEntity, Evidence,
+    NeighborRequest, NeighborView, Neighborhood, PublicId, RelationView, SearchRequest,
 };
 
 /// How far relations are followed, and how many entities at most.
@@ -19,6 +19,8 @@ const MOST_NODES: usize = 40;
 /// most so many of them.
 const HUB: u32 = 50;
 const FROM_HUB: usize = 3;
+/// Entities that a question without names enters by.
+const ENTRIES: usize = 3;
 /// Reports of communities at most.
 const REPORTS: usize = 3;
 
@@ -39,17 +41,26 @@ impl Engine {
             Ok((response, sentences))
         })?;
         let mut entries = response.entry_entities;
+        let mut beside_the_point = 0;
         let mut candidates = Candidates {
             sentences,
             ..Candidates::default()
         };
         if request.with_graph {
-            let around = self.explore(|explorer| explorer.around(&request.query, &mut entries))?;
+            let near = self.explore(|explorer| Ok(explorer.told_of(&response.results)))?;
+            let (around, off) = self.explore(|explorer| {
+                explorer.enter_by(&near, &request.query, &mut entries)?;
+                explorer.around(&near, &entries)
+            })?;
+            beside_the_point = off;
             candidates.entities = around.nodes.iter().map(entity_line).collect();
             candidates.relations = relation_lines(&around, &entries);
             candidates.reports = self.reports_around(&entries)?;
         }
-        let (items, used, cut) = pack(candidates, request.budget);
+        let (items, used, mut cut) = pack(candidates, request.budget);
+        if beside_the_point > 0 {
+            leave_out(&mut cut, ContextKind::Entity, beside_the_point);
+        }
         Ok(Context {
             query: request.query.clone(),
             items,
@@ -115,21 +126,72 @@ impl Explorer<'_> {
         Ok(weight.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// The neighbourhood of what the question names; of what the whole of it is called, when it names nothing.
-    fn around(&self, query: &str, entries: &mut Vec<EntryEntity>) -> Result<Neighborhood> {
-        if entries.is_empty() {
-            let named = self.entity(query)?;
-            let share = 1.0 / named.len().max(1) as f64;
-            entries.extend(named.into_iter().map(|entity| EntryEntity {
-                public_id: entity.public_id,
-                name: entity.name,
-                weight: share,
-            }));
+    /// Entities that these passages speak of, the ones that better and more passages speak of first.
+    fn told_of(&self, found: &[Evidence]) -> Vec<(EntityId, f64)> {
+        let mut weights: FxHashMap<u32, f64> = FxHashMap::default();
+        for (place, evidence) in found.iter().enumerate() {
+            let Some(chunk) = self.graph.chunks.get(evidence.chunk) else {
+                continue;
+            };
+            let entities = self.graph.mentions.entities(chunk);
+            for &entity in entities {
+                // What stands everywhere says little about this question.
+                let everywhere = self.graph.mentions.chunks(entity).len() as f64;
+                let weight = 1.0 / (1.0 + place as f64) / everywhere.sqrt();
+                *weights.entry(entity).or_default() += weight;
+            }
         }
-        if entries.is_empty() {
-            return Ok(Neighborhood::default());
+        let mut told: Vec<(EntityId, f64)> = weights
+            .into_iter()
+            .map(|(entity, weight)| (self.graph.entities.id(entity), weight))
+            .collect();
+        told.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        told
+    }
+
+    /// Where a question that names nothing enters the graph: at what the whole of it is called, or at what the best
+    /// passages speak of.
+    fn enter_by(
+        &self,
+        near: &[(EntityId, f64)],
+        query: &str,
+        entries: &mut Vec<EntryEntity>,
+    ) -> Result<()> {
+        if !entries.is_empty() {
+            return Ok(());
         }
-        self.neighbors(&NeighborRequest {
+        let named = self.entity(query)?;
+        let share = 1.0 / named.len().max(1) as f64;
+        entries.extend(named.into_iter().map(|entity| EntryEntity {
+            public_id: entity.public_id,
+            name: entity.name,
+            weight: share,
+        }));
+        if entries.is_empty() {
+            let all: f64 = near.iter().take(ENTRIES).map(|(_, weight)| weight).sum();
+            for &(entity, weight) in near.iter().take(ENTRIES) {
+                let row = storage::entity(self.connection, entity)?;
+                entries.push(EntryEntity {
+                    public_id: row.public_id,
+                    name: row.name,
+                    weight: weight / all,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The neighbourhood of the entries, and how many entities of it were left out: those two relations away that
+    /// passages speak of, but none that the question finds.
+    fn around(
+        &self,
+        near: &[(EntityId, f64)],
+        entries: &[EntryEntity],
+    ) -> Result<(Neighborhood, usize)> {
+        if entries.is_empty() {
+            return Ok((Neighborhood::default(), 0));
+        }
+        let mut around = self.neighbors(&NeighborRequest {
             seeds: entries
                 .iter()
                 .map(|entry| entry.public_id.0.clone())
@@ -137,7 +199,35 @@ impl Explorer<'_> {
             max_hops: HOPS,
             max_nodes: MOST_NODES,
             ..NeighborRequest::new("")
-        })
+        })?;
+        let told: FxHashSet<EntityId> = near.iter().map(|(entity, _)| *entity).collect();
+        let mut left_out: FxHashSet<PublicId> = FxHashSet::default();
+        for node in around.nodes.iter().filter(|node| node.depth == HOPS) {
+            let id = &node.entity.public_id;
+            let row = storage::entity_by_public_id(self.connection, self.namespace, &id.0)?;
+            let stands_in_text = |id: EntityId| {
+                let place = self.graph.entities.get(id);
+                place.is_some_and(|place| !self.graph.mentions.chunks(place).is_empty())
+            };
+            if row.is_some_and(|row| !told.contains(&row.id) && stands_in_text(row.id)) {
+                left_out.insert(id.clone());
+            }
+        }
+        around
+            .nodes
+            .retain(|node| !left_out.contains(&node.entity.public_id));
+        around.relations.retain(|relation| {
+            !left_out.contains(&relation.source_id) && !left_out.contains(&relation.target_id)
+        });
+        Ok((around, left_out.len()))
+    }
+}
+
+/// Counts what was left out of a context.
+pub(super) fn leave_out(cut: &mut Vec<Cut>, kind: ContextKind, left_out: usize) {
+    match cut.iter_mut().find(|cut| cut.kind == kind) {
+        Some(cut) => cut.left_out += left_out,
+        None => cut.push(Cut { kind, left_out }),
     }
 }
 
