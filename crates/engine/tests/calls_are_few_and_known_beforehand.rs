@@ -1,6 +1,7 @@
 //! What extraction asks for: known before it is asked, small passages together, and nothing anew that did not change.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -134,7 +135,7 @@ fn notes(count: usize) -> Vec<(String, String)> {
         .map(|n| {
             let mut text = format!("Ana{n} knows Bea{n}.");
             for more in 0..n / 3 % 4 {
-                text.push_str(&format!(" Caio{n}x{more} knows Duda{n}."));
+                write!(text, " Caio{n}x{more} knows Duda{n}.").unwrap();
             }
             (format!("n{n:03}"), text)
         })

@@ -75,9 +75,8 @@ impl Engine {
             extract::Called::default()
         } else {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
-            tracing::info_span!("ask", passages = wanted.len()).in_scope(|| {
-                extract::call_all(&plan, wanted.clone(), run.model, &replies, progress)
-            })?
+            tracing::info_span!("ask", passages = wanted.len())
+                .in_scope(|| extract::call_all(&plan, &wanted, run.model, &replies, progress))?
         };
         read.refresh(&plan, &replies, &wanted)?;
         let mut warnings = Vec::new();
@@ -188,7 +187,7 @@ impl Engine {
         let chosen = Plan::sample(&read.missing(&plan), sample);
         if !chosen.is_empty() {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
-            let called = extract::call_all(&plan, chosen.clone(), run.model, &replies, progress)?;
+            let called = extract::call_all(&plan, &chosen, run.model, &replies, progress)?;
             if let Some(stopped) = called.stopped {
                 return Err(stopped);
             }

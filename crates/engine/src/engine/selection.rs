@@ -192,7 +192,9 @@ impl Explorer<'_> {
             }
         }
         if all > 0.0 {
-            shares.values_mut().for_each(|share| *share /= all);
+            for share in shares.values_mut() {
+                *share /= all;
+            }
         }
         Ok(shares)
     }

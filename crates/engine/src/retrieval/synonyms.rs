@@ -1,4 +1,4 @@
-//! Steps between names that mean almost the same (synonym edges of HippoRAG, Gutiérrez et al., 2024).
+//! Steps between names that mean almost the same (synonym edges of `HippoRAG`, Gutiérrez et al., 2024).
 
 use crate::graph::Graph;
 use crate::types::EntityId;

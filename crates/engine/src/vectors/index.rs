@@ -275,7 +275,9 @@ mod tests {
                 *value = 0.05 * *value + shared;
             }
             let length = product(vector, vector).sqrt();
-            vector.iter_mut().for_each(|value| *value /= length);
+            for value in vector {
+                *value /= length;
+            }
         }
         let index = VectorIndex::new(32, vectors.clone());
         for (owner, question) in vectors.iter().step_by(500) {

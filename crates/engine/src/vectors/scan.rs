@@ -306,9 +306,10 @@ mod tests {
                 .map(|at| {
                     let (block, at) = (at / 128, at % 128);
                     let byte = codes.blocks[block][at % 64];
-                    let (half, number) = match at < 64 {
-                        true => (byte & 15, question.low[block][at % 64]),
-                        false => (byte >> 4, question.high[block][at % 64]),
+                    let (half, number) = if at < 64 {
+                        (byte & 15, question.low[block][at % 64])
+                    } else {
+                        (byte >> 4, question.high[block][at % 64])
                     };
                     (i32::from(half) - OFFSET) * i32::from(number)
                 })

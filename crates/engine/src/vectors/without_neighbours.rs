@@ -20,6 +20,11 @@ impl Neighbours {
     }
 }
 
+#[expect(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "the same calls as with the feature"
+)]
 impl VectorIndex {
     pub(crate) fn with_stored_neighbours(self, _: Option<&VectorFile>) -> Self {
         self

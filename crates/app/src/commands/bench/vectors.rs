@@ -40,6 +40,7 @@ fn index(args: &Args, index: VectorIndex) -> std::io::Result<VectorIndex> {
 }
 
 #[cfg(not(feature = "hnsw"))]
+#[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
 const fn index(_: &Args, index: VectorIndex) -> std::io::Result<VectorIndex> {
     Ok(index)
 }

@@ -55,7 +55,7 @@ struct Work {
 /// early costs nothing that was paid for.
 pub(crate) fn call_all(
     plan: &Plan,
-    wanted: Vec<usize>,
+    wanted: &[usize],
     model: &dyn ChatModel,
     replies: &ReplyCache<'_>,
     progress: &dyn Progress,
@@ -65,7 +65,7 @@ pub(crate) fn call_all(
     let span = tracing::Span::current();
     let cached = CachedModel::new(model, replies, STEP);
     let work = Mutex::new(Work {
-        queue: plan.calls(&wanted).into(),
+        queue: plan.calls(wanted).into(),
         called: Called::default(),
         hopeless: 0,
         busy: 0,

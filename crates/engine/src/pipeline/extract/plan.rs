@@ -196,7 +196,9 @@ impl Plan {
         };
         field(DERIVATION);
         if let Some(imported) = self.imported.get(&item.document) {
-            imported.iter().for_each(|reply| field(reply));
+            for reply in imported {
+                field(reply);
+            }
         } else {
             field(&self.basis);
             field(&item.title);
