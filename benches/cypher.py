@@ -5,9 +5,10 @@
     venv/bin/python benches/cypher.py EDGES [--malha target/release/malha] [--folder DIR] [--load-only]
 
 EDGES holds two node numbers a line, or is a file of little-endian u32: nodes, edges, all sources, all targets. Both
-engines answer the same queries from the same start nodes, count the same nodes, and are timed inside their process;
-the table shows the mean a start, and ladybug's best of three rounds. --folder keeps both databases for the next run,
---load-only stops when they are there.
+engines answer one query a start node, the same ones, and are timed inside their process: Ladybug a prepared query until
+all its rows are there, malha text to rows (`malha bench cypher`). After a round that warms up, the median of equally
+many rounds is shown, a query. The answers have to be equal. --folder keeps both databases for the next run, --load-only
+stops when they are there.
 """
 
 import argparse
@@ -15,13 +16,18 @@ import array
 import json
 import pathlib
 import random
-import re
 import statistics
 import subprocess
 import tempfile
 import time
 
 import ladybug
+
+# What is asked for, in Ladybug and in malha.
+ANSWERS = [
+    ("count", "count(DISTINCT b)", "count(DISTINCT b) AS n"),
+    ("nodes", "DISTINCT b.id", "DISTINCT b.name AS b"),
+]
 
 
 def edges_of(path):
@@ -64,35 +70,37 @@ def load_malha(malha, edges, folder):
     return store
 
 
-def with_ladybug(connection, starts):
-    found = {}
-    for hops in (2, 3):
-        query = f"MATCH (a:N {{id: $id}})-[:R*1..{hops}]->(b:N) RETURN count(DISTINCT b)"
-        prepared = connection.prepare(query)
-        rounds = []
-        for _ in range(3):
-            counts, began = [], time.perf_counter()
-            for start in starts:
-                counts.append(connection.execute(prepared, {"id": start}).get_next()[0])
-            rounds.append((time.perf_counter() - began) * 1000 / len(starts))
-        found[hops] = (min(rounds), counts)
-    return found
+def with_ladybug(connection, starts, query, rounds):
+    prepared = connection.prepare(query)
+    times = []
+    for _ in range(rounds + 1):
+        answers, began = [], time.perf_counter()
+        for start in starts:
+            answers.append(connection.execute(prepared, {"id": start}).get_all())
+        times.append((time.perf_counter() - began) * 1000 / len(starts))
+    # The first round warms up.
+    return statistics.median(times[1:]), answers
 
 
-def with_malha(malha, store, starts):
-    found = {}
+def with_malha(malha, store, starts, query, rounds):
     names = json.dumps([f"n{start}" for start in starts])
-    for hops in (2, 3):
-        query = (
-            "UNWIND $names AS name MATCH (a {name: name})-[:R*1.." + str(hops) + "]->(b) "
-            "RETURN name, count(DISTINCT b) AS n"
-        )
-        command = [malha, "--store", store, "--json", "-v", "cypher", query, "--param", f"names={names}"]
-        run = subprocess.run(command, check=True, capture_output=True, text=True)
-        counts = {row["name"]: row["n"] for row in json.loads(run.stdout)}
-        elapsed = float(re.search(r"rows in ([\d.]+) ms", run.stderr)[1])
-        found[hops] = (elapsed / len(starts), [counts.get(f"n{start}", 0) for start in starts])
-    return found
+    command = [malha, "--store", store, "--json", "bench", "cypher", query]
+    command += ["--each", f"name={names}", "--rounds", str(rounds)]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(run.stdout)["query_median_ms"]
+
+
+def answers_of_malha(malha, store, starts, query):
+    """What each start has for an answer: the same query behind an UNWIND."""
+    names = json.dumps([f"n{start}" for start in starts])
+    named = query.replace("$name", "name").replace("RETURN ", "RETURN name, ")
+    unwound = "UNWIND $names AS name " + named.replace("RETURN name, DISTINCT ", "RETURN DISTINCT name, ")
+    command = [malha, "--store", store, "--json", "cypher", unwound, "--param", f"names={names}"]
+    run = subprocess.run([*command, "--limit", "100000000"], check=True, capture_output=True, text=True)
+    answers = {f"n{start}": [] for start in starts}
+    for row in json.loads(run.stdout):
+        answers[row.pop("name")] += row.values()
+    return [answers[f"n{start}"] for start in starts]
 
 
 def main():
@@ -100,6 +108,7 @@ def main():
     arguments.add_argument("edges")
     arguments.add_argument("--malha", default="target/release/malha")
     arguments.add_argument("--starts", type=int, default=100)
+    arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--folder")
     arguments.add_argument("--load-only", action="store_true")
     options = arguments.parse_args()
@@ -114,17 +123,24 @@ def main():
         store = load_malha(malha, edges, folder)
         if options.load_only:
             return
-        theirs = with_ladybug(connection, starts)
-        ours = with_malha(malha, store, starts)
-    print(f"{len(edges)} edges, {options.starts} starts, ladybug {ladybug.__version__}")
-    for hops in (2, 3):
-        assert theirs[hops][1] == ours[hops][1], f"{hops} hops: the counts differ"
-        ratio = theirs[hops][0] / ours[hops][0]
-        reached = statistics.mean(ours[hops][1])
-        print(
-            f"{hops} hops (mean {reached:.0f} nodes): ladybug {theirs[hops][0]:.2f} ms, "
-            f"malha {ours[hops][0]:.3f} ms, {ratio:.0f}x"
-        )
+        print(f"{len(edges)} edges, {options.starts} starts, {options.rounds} rounds, ladybug {ladybug.__version__}")
+        for hops in (2, 3):
+            for what, theirs, ours in ANSWERS:
+                their_query = f"MATCH (a:N {{id: $id}})-[:R*1..{hops}]->(b:N) RETURN {theirs}"
+                our_query = f"MATCH (a {{name: $name}})-[:R*1..{hops}]->(b) RETURN {ours}"
+                their_time, rows = with_ladybug(connection, starts, their_query, options.rounds)
+                our_time = with_malha(malha, store, starts, our_query, options.rounds)
+                found = answers_of_malha(malha, store, starts, our_query)
+                rows = [[row[0] for row in answer] for answer in rows]
+                if what == "nodes":
+                    rows = [[f"n{number}" for number in answer] for answer in rows]
+                for theirs, ours in zip(rows, found):
+                    # Nothing reached is no row of a group, and a count of 0 without one.
+                    assert sorted(theirs) == sorted(ours) or theirs == [0] and not ours, "the answers differ"
+                print(
+                    f"{hops} hops, {what}: ladybug {their_time:.3f} ms, malha {our_time:.4f} ms, "
+                    f"{their_time / our_time:.0f}x"
+                )
 
 
 main()

@@ -5,38 +5,18 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use malha_engine::cypher::{ErrorKind, Phase};
-use malha_engine::exchange::TripleOptions;
+use malha_engine::cypher::Phase;
 use malha_engine::extraction::{EntityType, RelationType, Schema};
 use malha_engine::types::CypherRequest;
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error, parse_times};
 use serde_json::{Value, json};
 
+use facts::{SEED, engine};
 use random_queries::Random;
 
 struct Silent;
 
 impl malha_engine::Progress for Silent {}
-
-fn engine(facts: &str) -> (tempfile::TempDir, Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default()).unwrap();
-    let file = folder.path().join("facts.tsv");
-    std::fs::write(&file, facts).unwrap();
-    engine
-        .import_triples(&file, "import:facts", &TripleOptions::default())
-        .unwrap();
-    (folder, engine)
-}
-
-const SEED: &str = "\
-Ata de maio: a paralisação\tmenciona_projeto\tPonte\tDocumento\tProjeto
-Ata de maio: a paralisação\tmenciona_projeto\tTúnel\tDocumento\tProjeto
-Orçamento\tmenciona_projeto\tTúnel\tDocumento\tProjeto
-Ana\ttrabalha_em\tPonte\tPessoa\tProjeto
-Bia\ttrabalha_em\tTúnel\tPessoa\tProjeto
-Bia\tnon-compliant\tAna\tPessoa\tPessoa
-";
 
 #[track_caller]
 fn rows(engine: &Engine, query: &str) -> Vec<Vec<Value>> {
@@ -388,90 +368,6 @@ fn nothing_that_writes_gets_through() {
     assert_eq!(engine.digest().unwrap(), before);
 }
 
-#[test]
-fn limits_end_a_query_with_their_name() {
-    let (_folder, engine) = engine(SEED);
-    let mut request = CypherRequest::new("UNWIND range(1, 100) AS x RETURN x");
-    request.max_rows = 10;
-    let detail = |request: &CypherRequest| match engine.cypher(request) {
-        Err(Error::Cypher(error)) => {
-            assert_eq!(error.kind, ErrorKind::LimitExceeded);
-            error.detail
-        }
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(detail(&request), "RowLimit");
-    let endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*)";
-    let mut request = CypherRequest::new(endless);
-    request.timeout = Duration::from_millis(50);
-    let started = Instant::now();
-    assert_eq!(detail(&request), "TimeLimit");
-    let large = "UNWIND range(1, 100000) AS x WITH x, range(1, 200000) AS l RETURN count(l)";
-    let mut request = CypherRequest::new(large);
-    request.timeout = Duration::from_millis(50);
-    assert_eq!(detail(&request), "TimeLimit");
-    // Far from the minutes that they would take without a limit.
-    assert!(started.elapsed() < Duration::from_secs(20));
-    let top = "UNWIND range(1, 1500000) AS i RETURN i ORDER BY i DESC LIMIT 2";
-    let mut request = CypherRequest::new(top);
-    request.timeout = Duration::from_mins(2);
-    assert_eq!(
-        engine.cypher(&request).unwrap().rows.len(),
-        2,
-        "only the first few are held"
-    );
-    for (query, expected) in [
-        ("RETURN range(1, 100000000000)", "ValueTooLarge"),
-        (
-            "RETURN reduce(s = 'a', x IN range(1, 60) | s + s)",
-            "ValueTooLarge",
-        ),
-        (
-            "RETURN reduce(l = [1], x IN range(1, 60) | [l, l])",
-            "ValueTooLarge",
-        ),
-        (
-            "RETURN reduce(l = [], x IN range(1, 100000) | [l])",
-            "ValueTooLarge",
-        ),
-        (
-            "UNWIND range(1, 3000) AS x RETURN collect(reduce(s = 'a', y IN range(1, 17) | s + s) + x)",
-            "MemoryLimit",
-        ),
-    ] {
-        let mut request = CypherRequest::new(query);
-        request.max_rows = u64::MAX;
-        request.timeout = Duration::from_mins(2);
-        assert_eq!(detail(&request), expected, "{query}");
-    }
-    let text =
-        "WITH reduce(s = 'a', x IN range(1, 24) | s + s) AS s UNWIND range(1, 1000) AS i RETURN s";
-    assert_eq!(
-        detail(&CypherRequest::new(text)),
-        "MemoryLimit",
-        "rows are held too"
-    );
-    for (start, link, end) in [
-        ("WITH [1] AS l RETURN l", "[0]", ""),
-        ("WITH {a: 1} AS m RETURN m", "{.a}", ""),
-        ("", "UNWIND [1] AS a ", "RETURN a"),
-        ("", "MATCH (a) ", "RETURN a"),
-        ("MATCH (n:A", "|B", ") RETURN n"),
-        ("MATCH ()-[:a", "|b", "]->(n) RETURN n"),
-        ("WITH 'a' AS l RETURN l", "[..1]", ""),
-    ] {
-        let chain = format!("{start}{}{end}", link.repeat(2_000));
-        match engine.cypher(&CypherRequest::new(chain)) {
-            Err(Error::Cypher(error)) => assert_eq!(error.detail, "QueryTooDeep", "{link}"),
-            other => panic!("{link}: {other:?}"),
-        }
-    }
-    let deep = format!("RETURN {}1{}", "(".repeat(5_000), ")".repeat(5_000));
-    assert_eq!(refusal(&engine, &deep).detail, "QueryTooDeep");
-    let long = format!("RETURN {}1", "1 + ".repeat(5_000));
-    assert_eq!(refusal(&engine, &long).detail, "QueryTooDeep");
-}
-
 /// Random queries made of the words of real ones. `MALHA_FUZZ_SECONDS` sets how long; three by default.
 #[test]
 fn no_query_panics_hangs_or_outgrows_its_limit() {
@@ -518,6 +414,8 @@ fn the_paths_of_metaqa_reach_their_ceiling() {
     metaqa::check(&folder);
 }
 
+#[path = "support/facts.rs"]
+mod facts;
 #[path = "metaqa/mod.rs"]
 mod metaqa;
 #[path = "random_queries/mod.rs"]

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use malha_engine::exchange::TripleOptions;
 use malha_engine::extraction::{EntityType, ExtractionSettings};
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
 use malha_engine::text_to_cypher::Prompts;
@@ -13,25 +12,7 @@ use malha_engine::types::{
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error, ExtractionRun, QueryWriter};
 use serde_json::json;
 
-const FACTS: &str = "\
-Ata de maio: a paralisação\tmenciona_projeto\tPonte\tDocumento\tProjeto
-Ata de maio: a paralisação\tmenciona_projeto\tTúnel\tDocumento\tProjeto
-Orçamento\tmenciona_projeto\tTúnel\tDocumento\tProjeto
-Ana\ttrabalha_em\tPonte\tPessoa\tProjeto
-Bia\ttrabalha_em\tTúnel\tPessoa\tProjeto
-Bia\tnon-compliant\tAna\tPessoa\tPessoa
-";
-
-fn engine(facts: &str) -> (tempfile::TempDir, Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::create(&folder.path().join("malha.db"), EngineConfig::default()).unwrap();
-    let file = folder.path().join("facts.tsv");
-    std::fs::write(&file, facts).unwrap();
-    engine
-        .import_triples(&file, "import:facts", &TripleOptions::default())
-        .unwrap();
-    (folder, engine)
-}
+use facts::{SEED, engine};
 
 /// Says one reply after the other, and remembers what it was asked.
 struct Replay {
@@ -121,7 +102,7 @@ fn templates_ask_where_there_is_no_model() {
         assert!(!told.is_refusal, "{question}");
         assert_eq!(told.sentences.len(), answer.rows.len());
     }
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     check(&engine, "Em que projeto trabalha Ana?", "Ponte");
     check(&engine, "Quem trabalha em Túnel?", "Bia");
     check(&engine, "How many Pessoa are there?", "[[2]]");
@@ -145,7 +126,7 @@ fn templates_ask_where_there_is_no_model() {
 
 #[test]
 fn a_model_writes_queries_and_answers_from_their_rows() {
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     let model = Replay::new(&[
         json!({"queries": ["MATCH (p:Pessoa)-[r:trabalha_em]-(b {name: 'Ponte'}) RETURN p.name, r"]}),
         json!({"sentences": [
@@ -203,7 +184,7 @@ fn a_model_writes_queries_and_answers_from_their_rows() {
 
 #[test]
 fn a_query_that_returns_names_alone_still_rests_on_relations() {
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     let model = Replay::new(&[
         json!(
             "```cypher\nMATCH (a {name: 'Bia'})-[:TRABALHA_EM]->(b) RETURN b.name AS projeto\n```"
@@ -224,7 +205,7 @@ fn a_query_that_returns_names_alone_still_rests_on_relations() {
 
 #[test]
 fn mistakes_come_back_to_the_model_twice_and_nothing_found_once() {
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     let model = Replay::new(&[
         json!("no query here"),
         json!({"queries": ["MATCH (p:Pesoa) RETURN p.name", "MATCH (n) DETACH DELETE n"]}),
@@ -274,7 +255,7 @@ fn mistakes_come_back_to_the_model_twice_and_nothing_found_once() {
 
 #[test]
 fn a_model_that_fails_costs_no_answer() {
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     let broken = Replay::new(&[]);
     let answer = ask(
         &engine,
@@ -385,7 +366,7 @@ fn the_router_sends_numbers_lists_and_paths_to_the_graph_when_it_knows() {
         let answer = ask(engine, question, AskMode::Auto, None);
         assert_eq!(answer.mode, expected, "{question}: {}", answer.reason);
     }
-    let (_folder, engine) = engine(FACTS);
+    let (_folder, engine) = engine(SEED);
     check(
         &engine,
         "Quantas pessoas trabalham em Túnel?",
@@ -406,3 +387,6 @@ fn the_router_sends_numbers_lists_and_paths_to_the_graph_when_it_knows() {
     );
     assert!(unknown.mode == AskMode::Cypher || unknown.reason.contains("does not know"));
 }
+
+#[path = "support/facts.rs"]
+mod facts;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use gherkin::{Scenario, Step};
 use malha_engine::cypher::{
-    CypherError, ErrorKind, Flow, Limits, MemoryGraph, Parameters, Phase, Query, Value,
+    Budget, CypherError, ErrorKind, Flow, Limits, MemoryGraph, Parameters, Phase, Query, Value,
 };
 use shown::Shown;
 
@@ -185,9 +185,9 @@ fn ask(graph: &MemoryGraph, query: &str, parameters: &Parameters) -> Answer {
     query.run(
         graph,
         1_500_000_000_000_000_000,
-        Limits::default(),
+        &Budget::new(Limits::default()),
         &mut |row| {
-            rows.push(row);
+            rows.push(row.to_vec());
             Ok(Flow::Continue)
         },
     )?;

@@ -12,7 +12,7 @@ use crate::commands::documents::DocumentArgs;
 use crate::commands::spending::SpendingArgs;
 use crate::config::{Settings, Task};
 use crate::exit::Exit;
-use crate::ui::{DIM, Output, PATH, STRONG, count, painted, plain_line, stderr};
+use crate::ui::{DIM, Output, PATH, STRONG, count, painted, place, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -291,7 +291,7 @@ fn write_places(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     }
     writeln!(out)?;
     for (citation, marker) in answer.citations.iter().zip(1..) {
-        let place = format!("{}:{}", plain_line(&citation.uri), citation.line);
+        let place = place(&plain_line(&citation.uri), citation.line);
         let bytes = format!("bytes {}–{}", citation.start, citation.end);
         writeln!(
             out,

@@ -2,6 +2,7 @@
 //! figures with their units in their names.
 
 mod cold;
+mod cypher;
 mod embed;
 mod figures;
 mod generate;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Ledger(ledger::Args),
     /// Find the nearest vectors: latency, and recall beside a full scan
     Vectors(vectors::Args),
+    /// Ask a query in openCypher again and again: the median of a round, a query
+    Cypher(cypher::Args),
     /// Walk two and three hops, against a recursive query over tables
     Khop(khop::Args),
     /// Find the communities of a large graph: CPU, peak memory, modularity
@@ -65,6 +68,7 @@ pub(crate) fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit>
         Command::Embed(args) => embed::run(&args, settings),
         Command::Ledger(args) => ledger::run(&args),
         Command::Vectors(args) => vectors::run(&args),
+        Command::Cypher(args) => cypher::run(&args, settings),
         Command::Khop(args) => khop::run(&args),
         Command::Leiden(args) => leiden::run(&args),
         Command::Pagerank(args) => pagerank::run(&args),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::ui::stderr::{self, Verbosity};
-use crate::ui::{Output, Table, plain};
+use crate::ui::{Output, Table, place, plain};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -43,7 +43,13 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         timeout: Duration::from_millis(args.timeout_ms),
         ..CypherRequest::new(query)
     };
-    let rows = open(query, settings)?.cypher(&request)?;
+    let reading = settings.with_schema(settings.open_read_only()?)?;
+    // What is wrong with a query shows when it runs.
+    let engine = match reading.lacks_communities(&request) {
+        Ok(true) => settings.with_schema(writing(settings)?)?,
+        _ => reading,
+    };
+    let rows = engine.cypher(&request)?;
     let mut out = Output::new();
     if settings.json {
         out.json(&objects(&rows))?;
@@ -58,22 +64,23 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Communities are found when a query first reads them, so the store is then opened to be written where it can be.
-fn open(query: &str, settings: &Settings) -> anyhow::Result<Engine> {
-    settings.check_store_exists()?;
-    let engine = if Engine::asks_for_communities(query)
-        && let Ok(engine) = Engine::open(&settings.store, settings.engine.clone())
-    {
-        settings.with_models(engine).at(settings.times)
-    } else {
-        settings.open_read_only()?
-    };
-    settings.with_schema(engine)
+/// The store opened to be written where it can be: communities are found when they are first asked for.
+fn writing(settings: &Settings) -> anyhow::Result<Engine> {
+    match Engine::open(&settings.store, settings.engine.clone()) {
+        Ok(engine) => Ok(settings.with_models(engine).at(settings.times)),
+        Err(_) => settings.open_read_only(),
+    }
 }
 
 /// Answers a question by the templates, with the query and the passages that state what it found.
 fn ask(question: &str, settings: &Settings) -> anyhow::Result<Exit> {
-    let found = open(question, settings)?.ask_graph(question)?;
+    settings.check_store_exists()?;
+    let engine = if Engine::asks_for_communities(question) {
+        writing(settings)?
+    } else {
+        settings.open_read_only()?
+    };
+    let found = settings.with_schema(engine)?.ask_graph(question)?;
     let mut out = Output::new();
     if settings.json {
         out.json(&found)?;
@@ -83,8 +90,8 @@ fn ask(question: &str, settings: &Settings) -> anyhow::Result<Exit> {
             write_rows(&mut out, &asked.answer)?;
         }
         for cited in &found.evidence {
-            let (uri, quote) = (plain(&cited.uri), plain(&cited.quote));
-            writeln!(out, "{uri}:{}  {quote}", cited.line)?;
+            let place = place(&plain(&cited.uri), cited.line);
+            writeln!(out, "{place}  {}", plain(&cited.quote))?;
         }
     }
     out.flush()?;
@@ -108,7 +115,8 @@ fn write_rows(out: &mut Output, rows: &CypherRows) -> std::io::Result<()> {
     table.write(out)
 }
 
-fn parameter(text: &str) -> Result<(String, Value), String> {
+/// `NAME=VALUE`, the value as JSON; what is no JSON is a text.
+pub(super) fn parameter(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
         .ok_or_else(|| format!("{text}: write NAME=VALUE"))?;

@@ -7,7 +7,7 @@ use malha_engine::types::{Description, RelationView};
 use super::graph::show;
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::{DIM, Output, PATH, STRONG, painted, plain_line};
+use crate::ui::{DIM, Output, PATH, STRONG, painted, place, plain_line};
 
 /// Letters of a passage that are shown.
 const EXCERPT: usize = 200;
@@ -49,7 +49,7 @@ fn write_description(out: &mut impl Write, description: &Description) -> io::Res
         write_relation(out, &entry.relation, entry.standing.as_str())?;
     }
     for passage in &description.passages {
-        let place = format!("{}:{}", plain_line(&passage.uri), passage.line);
+        let place = place(&plain_line(&passage.uri), passage.line);
         let excerpt: String = plain_line(&passage.text).chars().take(EXCERPT).collect();
         writeln!(out, "  {}  {}", painted(PATH, place), painted(DIM, excerpt))?;
     }

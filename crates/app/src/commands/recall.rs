@@ -6,7 +6,7 @@ use malha_engine::types::{RecallRequest, Recalled};
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::ui::{ACCENT, DIM, Output, PATH, STRONG, painted, plain, plain_line, stderr};
+use crate::ui::{ACCENT, DIM, Output, PATH, STRONG, painted, place, plain, plain_line, stderr};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -90,7 +90,7 @@ fn write_recalled(out: &mut impl Write, recalled: &Recalled) -> io::Result<()> {
         )?;
     }
     for passage in &recalled.evidence {
-        let place = format!("{}:{}", plain_line(&passage.uri), passage.line);
+        let place = place(&plain_line(&passage.uri), passage.line);
         let said_at = passage
             .said_at
             .as_deref()

@@ -1,6 +1,6 @@
 //! Arguments of a call, checked: a wrong one is named, never ignored.
 
-use malha_engine::types::Times;
+use malha_engine::types::{Cancel, Times};
 use malha_engine::{Engine, parse_times};
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -20,14 +20,25 @@ impl<E: std::error::Error> From<E> for Refused {
 }
 
 /// The arguments of one call.
-pub(super) struct Arguments(pub(super) JsonObject);
+pub(super) struct Arguments {
+    pub(super) given: JsonObject,
+    /// Told when nobody waits for the answer any more.
+    pub(super) cancel: Cancel,
+}
 
 impl Arguments {
+    pub(super) fn new(given: JsonObject) -> Self {
+        Self {
+            given,
+            cancel: Cancel::default(),
+        }
+    }
+
     /// Refuses names that the tool does not have.
     pub(super) fn known(&self, schema: &Value) -> Result<(), Refused> {
         let properties = schema["properties"].as_object();
         let unknown = self
-            .0
+            .given
             .keys()
             .find(|name| properties.is_none_or(|known| !known.contains_key(*name)));
         match unknown {
@@ -47,7 +58,7 @@ impl Arguments {
     }
 
     pub(super) fn maybe_text(&self, name: &str) -> Result<Option<String>, Refused> {
-        match self.0.get(name) {
+        match self.given.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.len() > LONGEST => Err(Refused(format!(
                 "{name:?} has {} bytes; at most {LONGEST} are taken",
@@ -59,7 +70,7 @@ impl Arguments {
     }
 
     pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, Refused> {
-        match self.0.get(name) {
+        match self.given.get(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::String(text)) => Ok(vec![text.clone()]),
             Some(Value::Array(items)) => items
@@ -75,7 +86,7 @@ impl Arguments {
 
     /// A whole number within bounds.
     pub(super) fn number(&self, name: &str, default: usize, most: usize) -> Result<usize, Refused> {
-        match self.0.get(name) {
+        match self.given.get(name) {
             None | Some(Value::Null) => Ok(default),
             Some(value) => match value.as_u64() {
                 Some(number) if (1..=most as u64).contains(&number) => Ok(number as usize),
@@ -87,7 +98,7 @@ impl Arguments {
     }
 
     pub(super) fn flag(&self, name: &str) -> Result<bool, Refused> {
-        match self.0.get(name) {
+        match self.given.get(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(other) => Err(Refused(format!(
@@ -100,8 +111,8 @@ impl Arguments {
     /// All arguments, or one of them, as a type of the engine's.
     pub(super) fn read<T: DeserializeOwned>(&self, name: Option<&str>) -> Result<T, Refused> {
         let value = match name {
-            Some(name) => self.0.get(name).cloned().unwrap_or_default(),
-            None => Value::Object(self.0.clone()),
+            Some(name) => self.given.get(name).cloned().unwrap_or_default(),
+            None => Value::Object(self.given.clone()),
         };
         Ok(serde_json::from_value(value)?)
     }

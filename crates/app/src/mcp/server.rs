@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use malha_engine::Engine;
+use malha_engine::types::Cancel;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -41,10 +42,11 @@ impl Server {
             .filter(|tool| !self.read_only || tool.access == Access::Reads)
     }
 
-    /// Runs a question to the engine on a thread of its own, until the caller gives up.
+    /// Runs a question to the engine on a thread of its own, until the caller gives up; `cancel` is told then.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
         question: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,
     ) -> Result<Result<T, Refused>, ErrorData> {
         let engine = Arc::clone(&self.engine);
@@ -53,6 +55,7 @@ impl Server {
             answer = asked => answer
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
             () = context.ct.cancelled() => {
+                cancel.cancel();
                 Err(ErrorData::internal_error("the call was cancelled", None))
             }
         }
@@ -101,9 +104,10 @@ impl ServerHandler for Server {
             }
         };
         progress(0.0).await;
-        let arguments = Arguments(request.arguments.unwrap_or_default());
+        let arguments = Arguments::new(request.arguments.unwrap_or_default());
+        let cancel = arguments.cancel.clone();
         let answer = self
-            .ask(&context, move |engine| {
+            .ask(&context, &cancel, move |engine| {
                 arguments.known(&(tool.input)())?;
                 (tool.run)(engine, &arguments)
             })
@@ -128,7 +132,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.ask(&context, move |engine| {
+        self.ask(&context, &Cancel::default(), move |engine| {
             resources::list(engine, cursor.as_deref())
         })
         .await?
@@ -152,7 +156,9 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let found = self
-            .ask(&context, move |engine| resources::read(engine, &uri))
+            .ask(&context, &Cancel::default(), move |engine| {
+                resources::read(engine, &uri)
+            })
             .await?
             .map_err(|Refused(reason)| ErrorData::internal_error(reason, None))?;
         match found {

@@ -203,6 +203,7 @@ pub(super) const TOOLS: &[Tool] = &[
         run: |engine, given| {
             quoted(given.at(engine)?.cypher(&CypherRequest {
                 max_rows: given.number("limit", 100, 10_000)? as u64,
+                cancel: given.cancel.clone(),
                 ..CypherRequest::new(given.text("query")?)
             })?)
         },
@@ -360,9 +361,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 Some("ask") => ConflictPolicy::Ask,
                 Some(other) => return Err(Refused(format!("{other:?} is none of close, ask"))),
             };
-            let mut memory = given.0.clone();
+            let mut memory = given.given.clone();
             memory.remove("on_conflict");
-            let memory: Memory = Arguments(memory).read(None)?;
+            let memory: Memory = Arguments::new(memory).read(None)?;
             value(engine.remember(&[memory], policy)?)
         },
     },
@@ -395,7 +396,7 @@ pub(super) const TOOLS: &[Tool] = &[
         access: Access::Destroys,
         input: || object(&[], &json!({"operation": number("Its number")})),
         run: |engine, given| {
-            if given.0.contains_key("operation") {
+            if given.given.contains_key("operation") {
                 let operation = given.number("operation", 1, i64::MAX as usize)?;
                 value(engine.undo(operation as i64)?)
             } else {

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::budget::Budget;
 use super::error::Result;
 use super::value::{NodeId, RelationshipId, Value};
 
@@ -58,23 +59,56 @@ pub enum Flow {
 /// Called with each relationship and the node at its other end.
 pub type VisitRelationship<'v> = &'v mut dyn FnMut(RelationshipId, NodeId) -> Result<Flow>;
 
+/// Called with nodes, some at a time or none, and says whether more are wanted.
+pub type VisitNodes<'v> = &'v mut dyn FnMut(&[NodeId]) -> Result<Flow>;
+
 /// Relationships of some types in one direction, prepared once a query.
 pub trait Expansion {
     /// Visits those of a node. One of a node to itself comes once.
     fn expand(&self, node: NodeId, visit: VisitRelationship<'_>) -> Result<Flow>;
 
-    /// Visits each node that can be reached from `node` over 1 to `hops` relationships, nearest first, once; `node`
-    /// itself only where relationships of one direction lead back to it. `None`: the graph has no faster way than
-    /// to expand again and again.
+    /// Visits each node that can be reached from `node` over 1 to `hops` relationships, nearest first, once, some
+    /// at a time; `node` itself only with `returns`, where relationships of one direction lead back to it. `None`:
+    /// the graph has no faster way than to expand again and again.
     fn reach(
         &self,
         node: NodeId,
         hops: u32,
-        visit: &mut dyn FnMut(NodeId) -> Result<Flow>,
+        returns: bool,
+        visit: VisitNodes<'_>,
     ) -> Option<Result<Flow>> {
-        let _ = (node, hops, visit);
+        let _ = (node, hops, returns, visit);
         None
     }
+}
+
+/// Walks breadth first from the node in `queue`, which holds all that was met at the end. `expand` adds the nodes
+/// next to one that were not met yet; `visit` gets what was added after each.
+///
+/// # Errors
+/// What `expand` and `visit` say.
+pub fn breadth_first(
+    queue: &mut Vec<NodeId>,
+    hops: u32,
+    mut expand: impl FnMut(NodeId, &mut Vec<NodeId>) -> Result<()>,
+    visit: VisitNodes<'_>,
+) -> Result<Flow> {
+    let mut level = 0..queue.len();
+    for _ in 0..hops {
+        if level.is_empty() {
+            break;
+        }
+        let next = queue.len();
+        for place in level {
+            let known = queue.len();
+            expand(queue[place], queue)?;
+            if visit(&queue[known..])? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        level = next..queue.len();
+    }
+    Ok(Flow::Continue)
 }
 
 /// Rows of a procedure, one call's worth.
@@ -154,9 +188,15 @@ pub trait PropertyGraph {
         &[]
     }
 
-    /// Rows of the procedure at a place in [`PropertyGraph::procedures`].
-    fn call(&self, procedure: usize, arguments: &[Value]) -> Result<ProcedureRows> {
-        let _ = (procedure, arguments);
+    /// Rows of the procedure at a place in [`PropertyGraph::procedures`]. Long work asks `budget` now and then
+    /// whether to go on.
+    fn call(
+        &self,
+        procedure: usize,
+        arguments: &[Value],
+        budget: &Budget,
+    ) -> Result<ProcedureRows> {
+        let _ = (procedure, arguments, budget);
         Ok(Vec::new())
     }
 }

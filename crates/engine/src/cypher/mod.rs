@@ -5,6 +5,7 @@
 //! the store is one, [`MemoryGraph`] another.
 
 mod bind;
+mod budget;
 mod error;
 mod execute;
 mod functions;
@@ -18,11 +19,11 @@ mod value;
 use std::sync::Arc;
 
 pub use bind::Parameters;
+pub use budget::{Budget, Limits};
 pub use error::{CypherError, ErrorKind, Phase, Result};
-pub use execute::Limits;
 pub use graph::{
     Direction, Expansion, Flow, Key, LabelId, Procedure, ProcedureRows, PropertyGraph, Resolved,
-    TypeId, VisitRelationship,
+    TypeId, VisitNodes, VisitRelationship, breadth_first,
 };
 pub use memory_graph::MemoryGraph;
 pub use temporal::{DateTime, Duration, LocalDateTime, OffsetTime, Temporal, TemporalType};
@@ -56,6 +57,11 @@ impl Query {
         &self.bound.plan.columns
     }
 
+    /// Procedures that it calls, by their places in [`PropertyGraph::procedures`].
+    pub fn procedures(&self) -> &[usize] {
+        &self.bound.procedures
+    }
+
     /// Runs it on the graph that it was bound to; `sink` gets each row and says whether it wants more. `now`
     /// is what the query's clocks show, in nanoseconds since 1970-01-01T00:00Z.
     ///
@@ -65,10 +71,10 @@ impl Query {
         &self,
         graph: &dyn PropertyGraph,
         now: i128,
-        limits: Limits,
-        sink: &mut dyn FnMut(Vec<Value>) -> Result<Flow>,
+        budget: &Budget,
+        sink: &mut dyn FnMut(&[Value]) -> Result<Flow>,
     ) -> Result<()> {
-        execute::execute(&self.bound, graph, now, limits, sink)
-            .map_err(|error| error.located(&self.source))
+        execute::execute(&self.bound, graph, now, budget, sink)
+            .map_err(|error| budget.explained(error).located(&self.source))
     }
 }

@@ -9,6 +9,8 @@ use super::error::{CypherError, ErrorKind, Result};
 const MOST_BYTES: usize = 100_000;
 /// Most operators and brackets that an expression may lie in.
 const MOST_DEPTH: usize = 120;
+/// Most opening brackets times words and signs of a query: from each bracket the parser looks ahead for its end.
+const MOST_LOOKS_AHEAD: usize = 20_000_000;
 /// Words that begin a clause that writes, or manages what is stored.
 const WRITING: &[&str] = &[
     "CREATE",
@@ -75,7 +77,9 @@ pub(super) fn parse(source: &str) -> Result<Query> {
     }
 }
 
-/// Clauses of a query, subscripts and maps that follow a value, and alternatives of a type, as many as a query may
+/// Clauses that a query may have: each is run inside the one before it.
+const MOST_CLAUSES: usize = 100;
+/// Subscripts and maps that follow a value, and alternatives of a type, as many as a query may
 /// have of each: the tree hangs each on the one before it.
 const MOST_IN_A_CHAIN: usize = 200;
 
@@ -91,22 +95,20 @@ fn check_chains(source: &str, tokens: &[Token]) -> Result<()> {
             continue;
         }
         let text = token.text(source).unwrap_or_default();
-        let count = match text {
-            "[" | "{" if follows_a_value => &mut subscripts,
-            "|" => &mut alternatives,
-            _ if is_clause(text) => &mut clauses,
+        let (count, most) = match text {
+            "[" | "{" if follows_a_value => (&mut subscripts, MOST_IN_A_CHAIN),
+            "|" => (&mut alternatives, MOST_IN_A_CHAIN),
+            _ if is_clause(text) => (&mut clauses, MOST_CLAUSES),
             _ => {
                 follows_a_value = ends_a_value(text);
                 continue;
             }
         };
         *count += 1;
-        if *count > MOST_IN_A_CHAIN {
+        if *count > most {
             return Err(CypherError::syntax(
                 "QueryTooDeep",
-                format!(
-                    "more than {MOST_IN_A_CHAIN} clauses, subscripts or alternatives in one query"
-                ),
+                format!("more than {most} clauses, subscripts or alternatives in one query"),
             )
             .at((token.span.start, token.span.end)));
         }
@@ -131,10 +133,14 @@ fn is_clause(text: &str) -> bool {
 fn check_depth(source: &str, tokens: &[Token]) -> Result<()> {
     let mut open: Vec<usize> = vec![0];
     let mut total = 0;
+    let mut brackets = 0;
     for token in tokens {
         let text = token.text(source).unwrap_or_default();
         match text {
-            "(" | "[" | "{" => open.push(0),
+            "(" | "[" | "{" => {
+                open.push(0);
+                brackets += 1;
+            }
             ")" | "]" | "}" if open.len() > 1 => {
                 total -= open.pop().unwrap_or(0);
             }
@@ -155,6 +161,15 @@ fn check_depth(source: &str, tokens: &[Token]) -> Result<()> {
             )
             .at((token.span.start, token.span.end)));
         }
+    }
+    if brackets * tokens.len() > MOST_LOOKS_AHEAD {
+        return Err(CypherError::syntax(
+            "QueryTooDeep",
+            format!(
+                "{brackets} brackets among {} words and signs are too many for one query: give long lists as parameters",
+                tokens.len()
+            ),
+        ));
     }
     Ok(())
 }
@@ -199,11 +214,41 @@ fn refusal(source: &str, tokens: &[Token], diagnostics: &[Diagnostic]) -> Cypher
         DiagnosticCode::InvalidToken => "InvalidUnicodeCharacter",
         _ => "UnexpectedSyntax",
     };
-    let mut message = first.message.clone();
+    let mut message = offered(&first.message);
     if let Some(help) = &first.help {
         message = format!("{message} ({help})");
     }
     CypherError::syntax(detail, message).at((first.primary_span.start, first.primary_span.end))
+}
+
+/// Words that the grammar could go on with, but that are not offered here.
+const NOT_OFFERED: &[&str] = &[
+    "USE", "LET", "FILTER", "FOR", "NEXT", "FINISH", "EXPLAIN", "PROFILE", "CYPHER",
+];
+/// Most words that are told to be expected.
+const MOST_EXPECTED: usize = 12;
+
+/// The parser's message, without words among those expected that would be refused.
+fn offered(message: &str) -> String {
+    let Some((start, expected)) = message.split_once("; expected ") else {
+        return message.to_owned();
+    };
+    let words = expected.split('`').skip(1).step_by(2);
+    let mut words: Vec<String> = words
+        .filter(|word| {
+            let first = word.split(' ').next().unwrap_or_default();
+            !WRITING.contains(&first) && !NOT_OFFERED.contains(&first)
+        })
+        .map(|word| format!("`{word}`"))
+        .collect();
+    let more = words.len() > MOST_EXPECTED;
+    words.truncate(MOST_EXPECTED);
+    match (words.as_slice(), more) {
+        ([], _) => start.to_owned(),
+        (words, true) => format!("{start}; expected {}, …", words.join(", ")),
+        ([one], _) => format!("{start}; expected {one}"),
+        ([head @ .., last], _) => format!("{start}; expected {} or {last}", head.join(", ")),
+    }
 }
 
 /// In a query that does not parse: the first word at the start of a clause or behind an opening brace or a
@@ -236,4 +281,30 @@ pub(super) fn refused(clause: &str) -> CypherError {
         "ReadOnly",
         format!("{clause} would write, and queries here only read"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_expected_is_what_is_offered() {
+        #[track_caller]
+        fn check(message: &str, expected: &str) {
+            assert_eq!(offered(message), expected);
+        }
+        check("extra token", "extra token");
+        check("x; expected `CREATE`", "x");
+        check("x; expected `,`", "x; expected `,`");
+        check(
+            "x; expected `CALL`, `CREATE`, `DETACH DELETE`, `LOAD CSV`, `MATCH`, or `WITH`",
+            "x; expected `CALL`, `MATCH` or `WITH`",
+        );
+        let refused = parse("MATCH (n) RETRN n").unwrap_err();
+        assert!(refused.message.contains("expected"), "{refused}");
+        for word in WRITING {
+            let quoted = format!("`{word}`");
+            assert!(!refused.message.contains(&quoted), "{refused}");
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod ntriples;
 mod obsidian;
 mod output;
 mod parquet;
+mod partial;
 mod rdf;
 mod triples;
 mod xml_text;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::partial::{LOCK, partial_name, remove_leftovers, sibling};
 use crate::{Error, Result};
 
 /// The file that says that a folder is an export; written last.
@@ -94,8 +95,11 @@ pub(super) fn write_file<T>(
         )));
     }
     let partial = partial_name(path)?;
+    remove_leftovers(path);
     let written = (|| {
         let file = File::create(&partial).map_err(|error| io_error(&partial, error))?;
+        // Says that this process lives. A file system without locks does without.
+        let _ = file.try_lock();
         let sync = file
             .try_clone()
             .map_err(|error| io_error(&partial, error))?;
@@ -145,10 +149,16 @@ pub(super) fn write_folder<T>(
     format: &str,
     write: impl FnOnce(&mut Folder) -> Result<T>,
 ) -> Result<T> {
-    let former = check_former(path)?;
     let partial = partial_name(path)?;
+    remove_leftovers(path);
+    take_back(path)?;
+    let former = check_former(path)?;
     remove_folder(&partial)?;
     fs::create_dir_all(&partial).map_err(|error| io_error(&partial, error))?;
+    let living = partial.join(LOCK);
+    let lock = File::create(&living).map_err(|error| io_error(&living, error))?;
+    // As above.
+    let _ = lock.try_lock();
     let mut folder = Folder {
         path: partial.clone(),
         files: 0,
@@ -156,6 +166,8 @@ pub(super) fn write_folder<T>(
     let written = write(&mut folder).and_then(|result| {
         let manifest = json!({ "malha_export": format, "version": 1, "files": folder.files });
         folder.write(MANIFEST, &format!("{manifest}\n"))?;
+        drop(lock);
+        fs::remove_file(&living).map_err(|error| io_error(&living, error))?;
         replace(path, &partial, former)?;
         Ok(result)
     });
@@ -265,6 +277,16 @@ fn replace(path: &Path, partial: &Path, former: Former) -> Result<()> {
     }
 }
 
+/// Where a process was killed between moving the former export away and putting the new one in its place, the former
+/// one is put back.
+fn take_back(path: &Path) -> Result<()> {
+    let old = sibling(path, "old")?;
+    if path.exists() || !old.join(MANIFEST).is_file() {
+        return Ok(());
+    }
+    fs::rename(&old, path).map_err(|error| io_error(&old, error))
+}
+
 /// The former export is better than none; where it cannot be put back either, the error says where it lies.
 fn put_back(path: &Path, old: &Path, error: io::Error) -> Error {
     match fs::rename(old, path) {
@@ -284,24 +306,6 @@ fn remove_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, error)),
         _ => Ok(()),
     }
-}
-
-/// A name of our own beside `path`; another process exports under another one.
-fn partial_name(path: &Path) -> Result<PathBuf> {
-    sibling(path, &format!("{}.partial", std::process::id()))
-}
-
-fn sibling(path: &Path, suffix: &str) -> Result<PathBuf> {
-    let Some(name) = path.file_name() else {
-        return Err(Error::Usage(format!(
-            "{}: name a file or folder to write",
-            path.display()
-        )));
-    };
-    let mut name = name.to_owned();
-    name.push(".");
-    name.push(suffix);
-    Ok(path.with_file_name(name))
 }
 
 #[cfg(test)]
@@ -357,6 +361,53 @@ mod tests {
         let error = export(&path, &[]).unwrap_err().to_string();
         assert!(error.contains("a.md was changed"), "{error}");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no rests");
+    }
+
+    #[test]
+    fn what_a_killed_export_left_is_removed_by_the_next() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("vault");
+        for dead in ["vault.1.partial", "vault.22.partial"] {
+            fs::create_dir(home.path().join(dead)).unwrap();
+            fs::write(home.path().join(dead).join(LOCK), "").unwrap();
+            fs::write(home.path().join(dead).join("half"), "h").unwrap();
+        }
+        let file = home.path().join("graph.xml");
+        fs::write(home.path().join("graph.xml.333.partial"), "half").unwrap();
+        let others = ["vault.x.partial", "vault2.1.partial", "vault.1.partial.txt"];
+        for other in others {
+            fs::write(home.path().join(other), "mine").unwrap();
+        }
+        // One of a process that lives holds its lock.
+        let living = home.path().join("vault.4444.partial");
+        fs::create_dir(&living).unwrap();
+        let lock = File::create(living.join(LOCK)).unwrap();
+        lock.try_lock().unwrap();
+        export(&path, &[("a", "1")]).unwrap();
+        write_file(&file, |out| out.text("x")).unwrap();
+        let mut left: Vec<String> = fs::read_dir(home.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort();
+        assert_eq!(
+            left,
+            [
+                "graph.xml",
+                "vault",
+                "vault.1.partial.txt",
+                "vault.4444.partial",
+                "vault.x.partial",
+                "vault2.1.partial"
+            ]
+        );
+        // Killed while the new one took its place: what was there before is there again.
+        fs::rename(&path, home.path().join("vault.old")).unwrap();
+        fs::create_dir(home.path().join("vault.old").join(OBSIDIAN)).unwrap();
+        export(&path, &[("b", "2")]).unwrap();
+        assert_eq!(names(&path), ["b", MANIFEST]);
+        assert!(path.join(OBSIDIAN).is_dir());
+        assert!(!home.path().join("vault.old").exists());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::csr::{Edge, RelationCsr};
 use super::edge_filter::EdgeFilter;
-use super::route::{Route, Search, WORK_LIMIT};
+use super::route::{Route, Search};
 use super::window::Moment;
 use crate::types::{Direction, RelationTypeId};
 
@@ -75,9 +75,14 @@ impl PathSearch {
     /// Yen's algorithm (1971) over a breadth-first search that breaks ties by cost: each path found is left
     /// at every one of its nodes in turn, and the best continuation that no earlier path took is a candidate.
     pub fn run(&self, relations: &RelationCsr) -> Paths {
+        self.run_until(relations, &|| false)
+    }
+
+    /// The same, given up once `stop` says so, which is asked again and again.
+    pub fn run_until(&self, relations: &RelationCsr, stop: &dyn Fn() -> bool) -> Paths {
         let types = self.relation_types.as_deref();
         let filter = EdgeFilter::new(relations, self.direction, types, self.at);
-        let mut search = Search::new(self, relations, &filter);
+        let mut search = Search::new(self, relations, &filter, stop);
         let mut found: Vec<Route> = Vec::new();
         let mut candidates: BTreeSet<Route> = BTreeSet::new();
         if self.limit > 0 {
@@ -89,6 +94,9 @@ impl PathSearch {
                 break;
             }
             for spur in 0..route.nodes.len() - 1 {
+                if search.is_over() {
+                    break;
+                }
                 let root = &route.nodes[..=spur];
                 let taken: FxHashSet<u32> = found
                     .iter()
@@ -98,7 +106,7 @@ impl PathSearch {
                 candidates.extend(search.best(root, &taken));
             }
         }
-        let cut = search.work > WORK_LIMIT;
+        let cut = search.is_over();
         let paths = found.into_iter().map(|route| search.path(route)).collect();
         Paths { paths, cut }
     }

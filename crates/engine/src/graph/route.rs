@@ -7,7 +7,7 @@ use super::edge_filter::EdgeFilter;
 use super::paths::{HubRule, Path, PathSearch};
 
 /// Edges looked at before a search gives up.
-pub(super) const WORK_LIMIT: usize = 20_000_000;
+const WORK_LIMIT: usize = 20_000_000;
 
 /// Nodes of a path in the order of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,8 @@ pub(super) struct Search<'a> {
     round: u32,
     /// Hops to the far end at least.
     to_go: Vec<u32>,
-    pub(super) work: usize,
+    work: usize,
+    stop: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Search<'a> {
@@ -45,6 +46,7 @@ impl<'a> Search<'a> {
         question: &'a PathSearch,
         relations: &'a RelationCsr,
         filter: &'a EdgeFilter,
+        stop: &'a dyn Fn() -> bool,
     ) -> Self {
         let unseen = Visit {
             round: 0,
@@ -55,12 +57,18 @@ impl<'a> Search<'a> {
         Self {
             question,
             relations,
-            to_go: hops_to_go(question, relations, &filter.reversed()),
+            to_go: hops_to_go(question, relations, &filter.reversed(), stop),
             filter,
             visits: vec![unseen; relations.nodes()],
             round: 0,
             work: 0,
+            stop,
         }
+    }
+
+    /// Whether it looked at too much, or is to stop.
+    pub(super) fn is_over(&self) -> bool {
+        self.work > WORK_LIMIT || (self.stop)()
     }
 
     /// The best simple path that starts with `root` and does not go on to any node of `taken`.
@@ -79,13 +87,13 @@ impl<'a> Search<'a> {
             depth += 1;
             let mut next = Vec::new();
             for node in level {
+                if self.is_over() {
+                    return None;
+                }
                 self.expand(node, depth, before.len(), taken, &mut next);
             }
             if self.visits[goal as usize].round == self.round {
                 break;
-            }
-            if self.work > WORK_LIMIT {
-                return None;
             }
             level = next;
         }
@@ -201,7 +209,12 @@ impl<'a> Search<'a> {
 
 /// For each node the least number of hops to the far end, exact up to half of the greatest number and a
 /// lower bound beyond: the search from the near end then stays within two small balls.
-fn hops_to_go(question: &PathSearch, relations: &RelationCsr, backwards: &EdgeFilter) -> Vec<u32> {
+fn hops_to_go(
+    question: &PathSearch,
+    relations: &RelationCsr,
+    backwards: &EdgeFilter,
+    stop: &dyn Fn() -> bool,
+) -> Vec<u32> {
     let half = question.max_hops.div_ceil(2);
     let mut hops = vec![half + 1; relations.nodes()];
     hops[question.to as usize] = 0;
@@ -209,6 +222,9 @@ fn hops_to_go(question: &PathSearch, relations: &RelationCsr, backwards: &EdgeFi
     for depth in 1..=half {
         let mut next = Vec::new();
         for node in level {
+            if stop() {
+                return hops;
+            }
             relations.each_neighbor(node, backwards, |other, _| {
                 if hops[other as usize] == half + 1 {
                     hops[other as usize] = depth;

@@ -266,6 +266,7 @@ impl Writer<'_> {
                     document: stated.document,
                     start: stated.start as u64,
                     end: stated.end as u64,
+                    line: None,
                     quote: stated.quote,
                 },
             )?;

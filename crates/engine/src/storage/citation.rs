@@ -5,9 +5,9 @@ use rusqlite::{Connection, Row, params};
 use crate::Result;
 use crate::types::{ChunkId, Citation, DocumentId, RelationId};
 
-/// Line of evidence `e` in document `d`. That of a link is stored; that of a statement is counted in its passage, or in
+/// Line of evidence `e` in document `d`. That of a link or of an imported fact is stored; that of a statement is counted in its passage, or in
 /// a text that the store keeps.
-pub(super) const LINE_OF_EVIDENCE: &str = "coalesce(
+pub(super) const LINE_OF_EVIDENCE: &str = "coalesce(e.line,
     (SELECT min(l.line) FROM link l WHERE l.document = e.document AND l.quote_start = e.start),
     (SELECT b.line + length(b.before) - length(replace(b.before, char(10), ''))
      FROM (SELECT c.line, CAST(substr(CAST(c.text AS BLOB), 1, e.start - c.start) AS TEXT) AS before

@@ -41,6 +41,8 @@ pub(crate) struct FactLine<'a> {
     pub(crate) document: DocumentId,
     pub(crate) start: u64,
     pub(crate) end: u64,
+    /// From 1; of a text that the store keeps it can be counted.
+    pub(crate) line: Option<usize>,
     pub(crate) quote: &'a str,
 }
 
@@ -132,16 +134,18 @@ pub(crate) fn add_fact_line(
 ) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO evidence (relation, document, start, end, quote) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO evidence (relation, document, start, end, quote, line) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (relation, document, start)
-             DO UPDATE SET end = excluded.end, quote = excluded.quote, retracted_at = NULL",
+             DO UPDATE SET end = excluded.end, quote = excluded.quote, line = excluded.line,
+                 retracted_at = NULL",
         )?
         .execute(params![
             relation.0,
             line.document.0,
             line.start as i64,
             line.end as i64,
-            line.quote
+            line.quote,
+            line.line.map(|line| line as i64)
         ])?;
     Ok(())
 }

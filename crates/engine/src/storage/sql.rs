@@ -43,6 +43,13 @@ pub struct SqlOutcome {
 }
 
 impl Store {
+    /// From now on statements end with [`Error::Interrupted`] once `stop` says so; it is asked now and then. `None`:
+    /// nothing stops them any more.
+    pub fn stop_when(&mut self, stop: Option<impl Fn() -> bool + Send + 'static>) -> Result<()> {
+        let steps = if stop.is_some() { STEPS_PER_LOOK } else { 0 };
+        Ok(self.connection_mut().progress_handler(steps, stop)?)
+    }
+
     /// Runs one reading statement and hands over its rows with the columns' names. Blobs come as
     /// `x'…'` literals. The store must have been opened by [`Store::open_read_only`]; statements that
     /// would write, attach another file or change a setting are refused, whatever their spelling.

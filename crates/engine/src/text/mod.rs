@@ -3,10 +3,12 @@
 //! - [`fold`] and [`squash`]: canonical forms for comparing names.
 //! - [`words`] and [`for_each_word`]: words with their byte spans and folded forms.
 //! - [`index_terms`] and [`query_terms`]: plain search terms, already stemmed, for the full-text index.
+//! - [`near_names`]: which known names one that is not known may mean.
 //! - [`detect_language`], [`is_stop_word`].
 
 mod fold;
 mod language;
+mod likeness;
 mod name;
 mod script;
 mod sentences;
@@ -18,6 +20,7 @@ mod words;
 
 pub use fold::{fold, squash};
 pub use language::{Language, detect_language};
+pub use likeness::{letters_apart, near_names};
 pub use name::{clean_name, is_better_name, name_key};
 pub use sentences::sentences;
 pub use stop_words::{is_stop_word, is_stop_word_here};

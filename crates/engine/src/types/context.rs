@@ -59,7 +59,7 @@ pub struct Citation {
     pub document: DocumentId,
     pub uri: String,
     pub title: String,
-    /// From 1.
+    /// From 1; 0 where it is not known.
     pub line: usize,
     pub start: usize,
     pub end: usize,

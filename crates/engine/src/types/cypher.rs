@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Cancel;
+
 /// A query in openCypher.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CypherRequest {
@@ -12,6 +14,8 @@ pub struct CypherRequest {
     /// A query with more rows is an error.
     pub max_rows: u64,
     pub timeout: Duration,
+    /// Ends the query with [`crate::Error::Interrupted`] once it is asked.
+    pub cancel: Cancel,
 }
 
 impl CypherRequest {
@@ -22,6 +26,7 @@ impl CypherRequest {
             parameters: BTreeMap::new(),
             max_rows: 10_000,
             timeout: Duration::from_secs(10),
+            cancel: Cancel::default(),
         }
     }
 }

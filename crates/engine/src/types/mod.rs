@@ -24,6 +24,7 @@ macro_rules! text_names {
 
 mod alias;
 mod answer;
+mod cancel;
 mod chunk;
 mod community;
 mod context;
@@ -60,6 +61,7 @@ mod usage;
 
 pub use alias::{Alias, AliasSource};
 pub use answer::{Answer, AnswerSentence, AskMode, AskRequest, CommunitySelection, Sections};
+pub use cancel::Cancel;
 pub use chunk::ChunkDraft;
 pub use community::{
     CommunityLevel, CommunityList, CommunityMember, CommunityReport, CommunityRequest,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use malha_engine::cypher::{Flow, Limits, MemoryGraph, NodeId, Parameters, Query, Value};
+use malha_engine::cypher::{Budget, Flow, Limits, MemoryGraph, NodeId, Parameters, Query, Value};
 use open_cypher::ast::{
     Clause, ClauseKind, ExprKind, LabelExpression, LabelExpressionKind, NodePattern,
     PathFactorKind, Pattern, QueryKind, RelationshipDirection, RelationshipPattern, StatementKind,
@@ -155,8 +155,8 @@ pub(crate) fn run(
         Query::new(query, graph, parameters).map_err(|error| format!("{query}: {error}"))?;
     let mut rows = Vec::new();
     query
-        .run(graph, 0, Limits::default(), &mut |row| {
-            rows.push(row);
+        .run(graph, 0, &Budget::new(Limits::default()), &mut |row| {
+            rows.push(row.to_vec());
             Ok(Flow::Continue)
         })
         .map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use malha_engine::types::{EntityView, EvidenceView, RelationTimes, RelationView};
 
-use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, plain_line};
+use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, place, plain_line};
 
 /// A list of entities, one a line.
 pub(crate) fn entities(out: &mut impl Write, entities: &[EntityView]) -> io::Result<()> {
@@ -43,7 +43,7 @@ pub(crate) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Res
 
 /// Where a relation is stated, in its own words.
 pub(crate) fn evidence(out: &mut impl Write, evidence: &EvidenceView) -> io::Result<()> {
-    let place = format!("{}:{}", plain_line(&evidence.uri), evidence.line);
+    let place = place(&plain_line(&evidence.uri), evidence.line);
     let quote = painted(DIM, plain_line(&evidence.quote));
     writeln!(out, "    {}  {quote}", painted(PATH, place))?;
     let Some(heading) = &evidence.heading else {

@@ -3,21 +3,24 @@ use super::rewrite::replace;
 use crate::cypher::error::{CypherError, Result};
 use crate::cypher::plan::{AggregateKind, Expression, Slot};
 
-/// What a name of an aggregating function stands for, with the least and most of its arguments.
+/// Names of aggregating functions in lower case, with the number of their arguments.
+pub(super) const AGGREGATES: &[(&str, AggregateKind, usize)] = &[
+    ("count", AggregateKind::Count, 1),
+    ("sum", AggregateKind::Sum, 1),
+    ("avg", AggregateKind::Average, 1),
+    ("min", AggregateKind::Least, 1),
+    ("max", AggregateKind::Most, 1),
+    ("collect", AggregateKind::Collect, 1),
+    ("stdev", AggregateKind::Deviation, 1),
+    ("stdevp", AggregateKind::DeviationOfAll, 1),
+    ("percentilecont", AggregateKind::PercentileContinuous, 2),
+    ("percentiledisc", AggregateKind::PercentileDiscrete, 2),
+];
+
+/// What a name of an aggregating function stands for, with the number of its arguments.
 pub(super) fn aggregate_of(name: &str) -> Option<(AggregateKind, usize)> {
-    Some(match name {
-        "count" => (AggregateKind::Count, 1),
-        "sum" => (AggregateKind::Sum, 1),
-        "avg" => (AggregateKind::Average, 1),
-        "min" => (AggregateKind::Least, 1),
-        "max" => (AggregateKind::Most, 1),
-        "collect" => (AggregateKind::Collect, 1),
-        "stdev" => (AggregateKind::Deviation, 1),
-        "stdevp" => (AggregateKind::DeviationOfAll, 1),
-        "percentilecont" => (AggregateKind::PercentileContinuous, 2),
-        "percentiledisc" => (AggregateKind::PercentileDiscrete, 2),
-        _ => return None,
-    })
+    let found = AGGREGATES.iter().find(|(known, ..)| *known == name);
+    found.map(|&(_, kind, arguments)| (kind, arguments))
 }
 
 /// Type of an aggregate over values of a kind.

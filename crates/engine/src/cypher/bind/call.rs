@@ -1,12 +1,13 @@
 use open_cypher::ast::{Expr, ExprKind, FunctionInvocation, SetQuantifier};
 
-use super::aggregation::{aggregate_kind, aggregate_of};
+use super::aggregation::{AGGREGATES, aggregate_kind, aggregate_of};
 use super::expression::{Typed, mismatch};
 use super::kind::{Kind, Takes};
-use super::{Aggregation, Binder, span};
+use super::{Aggregation, Binder, span, with_near};
 use crate::cypher::error::{CypherError, Result};
-use crate::cypher::functions::{Gives, function};
+use crate::cypher::functions::{Gives, function, function_names};
 use crate::cypher::plan::{Aggregate, AggregateKind, Expression};
+use crate::text::near_names;
 
 impl Binder<'_> {
     pub(super) fn call(&mut self, whole: &Expr, call: &FunctionInvocation) -> Result<Typed> {
@@ -27,11 +28,10 @@ impl Binder<'_> {
             return self.exists(argument);
         }
         let Some(function) = function(&name) else {
-            return Err(CypherError::syntax(
-                "UnknownFunction",
-                format!("there is no function {written}"),
-            )
-            .at(span(call.name.span)));
+            let known = function_names().chain(AGGREGATES.iter().map(|(name, ..)| *name));
+            let near = near_names(&written, known.map(str::to_owned), str::to_lowercase);
+            let message = with_near(format!("there is no function {written}"), &near);
+            return Err(CypherError::syntax("UnknownFunction", message).at(span(call.name.span)));
         };
         if !(function.least..=function.most).contains(&call.arguments.len()) {
             return Err(CypherError::syntax(

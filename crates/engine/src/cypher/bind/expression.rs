@@ -295,7 +295,7 @@ impl Binder<'_> {
     fn variable(&mut self, name: &Name) -> Result<Typed> {
         match self.scope.find(&name.kind.text) {
             Some(variable) => Ok((Expression::Slot(variable.slot), variable.kind.clone())),
-            None => Err(undefined(name)),
+            None => Err(self.undefined(name)),
         }
     }
 
@@ -413,14 +413,6 @@ fn item_kind(list: &Kind) -> Kind {
         Kind::List(of) if **of != Kind::Null => (**of).clone(),
         _ => Kind::Any,
     }
-}
-
-pub(super) fn undefined(name: &Name) -> CypherError {
-    CypherError::syntax(
-        "UndefinedVariable",
-        format!("{} stands for nothing here", name.kind.text),
-    )
-    .at(span(name.span))
 }
 
 /// openCypher counts most arguments of the wrong type as mistakes of the text.

@@ -28,6 +28,7 @@ use super::error::{CypherError, ErrorKind, Result};
 use super::graph::{Direction, PropertyGraph, Resolved, TypeId};
 use super::plan::{Aggregate, ExpansionPlan, Plan, Slot};
 use super::value::Value;
+use crate::text::near_names;
 
 /// Values of `$name`.
 pub type Parameters = BTreeMap<String, Value>;
@@ -39,6 +40,8 @@ pub(super) struct Bound {
     pub expansions: Vec<ExpansionPlan>,
     /// Length of a row.
     pub slots: usize,
+    /// Procedures that it calls, by their places.
+    pub procedures: Vec<usize>,
 }
 
 /// Binds a query to a graph's names and to its parameters.
@@ -56,6 +59,8 @@ pub(super) fn bind(
         scope: Scope::default(),
         aggregation: Aggregation::Refused,
         expansions: Vec::new(),
+        procedures: Vec::new(),
+        parts: 0,
         depth: 0,
     };
     let plan = binder.query(query)?;
@@ -63,6 +68,7 @@ pub(super) fn bind(
         plan,
         expansions: binder.expansions,
         slots: binder.slots,
+        procedures: binder.procedures,
     })
 }
 
@@ -74,6 +80,9 @@ struct Binder<'a> {
     scope: Scope,
     aggregation: Aggregation,
     expansions: Vec<ExpansionPlan>,
+    procedures: Vec<usize>,
+    /// Nodes and relationships of patterns so far.
+    parts: usize,
     /// How many queries this one lies in.
     depth: usize,
 }
@@ -102,6 +111,16 @@ impl Binder<'_> {
         let slot = self.new_slot();
         self.scope.add(&name.kind.text, slot, kind);
         Ok(slot)
+    }
+
+    /// The error for a name that is not in scope.
+    fn undefined(&self, name: &Name) -> CypherError {
+        let text = &name.kind.text;
+        let known = self.scope.variables().iter();
+        let known = known.map(|variable| variable.name.to_string());
+        let near = near_names(text, known, str::to_lowercase);
+        let message = with_near(format!("{text} stands for nothing here"), &near);
+        CypherError::syntax("UndefinedVariable", message).at(span(name.span))
     }
 
     /// Number of what an expansion follows.
@@ -139,6 +158,14 @@ fn unsupported(what: &str, at: Span) -> CypherError {
     CypherError::syntax("UnexpectedSyntax", format!("{what} is not offered")).at(span(at))
 }
 
+/// A message that ends with the names that may have been meant.
+fn with_near(message: String, near: &[String]) -> String {
+    if near.is_empty() {
+        return message;
+    }
+    format!("{message}; did you mean {}?", near.join(" or "))
+}
+
 /// The number of a name, nothing when nothing has it, an error when nothing can.
 fn known<T>(resolved: Resolved<T>, what: &str, name: &Name) -> Result<Option<T>> {
     match resolved {
@@ -146,10 +173,7 @@ fn known<T>(resolved: Resolved<T>, what: &str, name: &Name) -> Result<Option<T>>
         Resolved::Absent => Ok(None),
         Resolved::Unknown(near) => {
             let text = &name.kind.text;
-            let mut message = format!("the graph has no {what} {text}");
-            if !near.is_empty() {
-                message = format!("{message}; did you mean {}?", near.join(" or "));
-            }
+            let message = with_near(format!("the graph has no {what} {text}"), &near);
             Err(
                 CypherError::compile(ErrorKind::SemanticError, "UnknownName", message)
                     .at(span(name.span)),

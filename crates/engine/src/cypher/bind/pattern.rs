@@ -3,7 +3,7 @@ use open_cypher::ast::{
     PatternComprehension, PatternPart, QuantifierKind, RelationshipDirection, RelationshipPattern,
 };
 
-use super::expression::{Typed, undefined};
+use super::expression::Typed;
 use super::kind::Kind;
 use super::rewrite::conjuncts;
 use super::{Binder, already_bound, span, unsupported};
@@ -57,6 +57,9 @@ pub(super) struct Shortest {
     pub path: Option<Slot>,
 }
 
+/// Nodes and relationships that the patterns of one query may have: each is searched inside the one before it.
+const MOST_PARTS: usize = 200;
+
 /// Whether a pattern may bring in names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NewNames {
@@ -75,6 +78,14 @@ impl Binder<'_> {
         let mut bound = BoundPattern::default();
         let mut writing = Vec::new();
         for part in &pattern.parts {
+            self.parts += part.kind.path.kind.factors.len();
+            if self.parts > MOST_PARTS {
+                return Err(CypherError::syntax(
+                    "QueryTooDeep",
+                    format!("more than {MOST_PARTS} nodes and relationships in the patterns of one query"),
+                )
+                .at(span(part.span)));
+            }
             self.declare_part(part, names, &mut bound, &mut writing)?;
         }
         // Properties may read what any part of the pattern brings in.
@@ -135,7 +146,7 @@ impl Binder<'_> {
             Some(name) if self.scope.find(&name.kind.text).is_some() => {
                 return Err(already_bound(name));
             }
-            Some(name) if names == NewNames::Refused => return Err(undefined(name)),
+            Some(name) if names == NewNames::Refused => return Err(self.undefined(name)),
             Some(_) => Some(self.new_slot()),
             None => None,
         };
@@ -225,7 +236,7 @@ impl Binder<'_> {
                     }
                     (variable.slot, !bound.slots.contains(&variable.slot))
                 }
-                None if names == NewNames::Refused => return Err(undefined(name)),
+                None if names == NewNames::Refused => return Err(self.undefined(name)),
                 None => {
                     let slot = self.declare(name, Kind::Node)?;
                     bound.slots.push(slot);
@@ -302,7 +313,7 @@ impl Binder<'_> {
                     }
                     (slot, true)
                 }
-                None if names == NewNames::Refused => return Err(undefined(name)),
+                None if names == NewNames::Refused => return Err(self.undefined(name)),
                 None => {
                     let kind = match length {
                         Some(_) => Kind::list_of(Kind::Relationship),

@@ -2,10 +2,11 @@ use open_cypher::Span;
 use open_cypher::ast::{CallClause, CallTarget, ProjectionItemKind, QualifiedName};
 
 use super::kind::Kind;
-use super::{Aggregation, Binder, span, unsupported};
+use super::{Aggregation, Binder, span, unsupported, with_near};
 use crate::cypher::error::{CypherError, ErrorKind, Result};
 use crate::cypher::graph::Procedure;
 use crate::cypher::plan::{Expression, Operator};
+use crate::text::near_names;
 
 impl Binder<'_> {
     /// `CALL`; alone it may take its arguments from parameters of their names and gives all columns.
@@ -97,6 +98,7 @@ impl Binder<'_> {
             }
             _ => {}
         }
+        self.procedures.push(place);
         out.push(Operator::Call {
             procedure: place,
             arguments,
@@ -139,14 +141,14 @@ fn find<'p>(procedures: &'p [Procedure], name: &QualifiedName) -> Result<(usize,
     if let Some(place) = procedures.iter().position(same) {
         Ok((place, &procedures[place]))
     } else {
-        let names: Vec<&str> = procedures.iter().map(|one| one.name.as_str()).collect();
-        let message = if names.is_empty() {
-            format!("there is no procedure {written}")
+        let names = procedures.iter().map(|one| one.name.clone());
+        let near = near_names(&written, names.clone(), str::to_lowercase);
+        let message = format!("there is no procedure {written}");
+        let message = if near.is_empty() && !procedures.is_empty() {
+            let names: Vec<String> = names.collect();
+            format!("{message}; there are {}", names.join(", "))
         } else {
-            format!(
-                "there is no procedure {written}; there are {}",
-                names.join(", ")
-            )
+            with_near(message, &near)
         };
         Err(
             CypherError::compile(ErrorKind::ProcedureError, "ProcedureNotFound", message)

@@ -1,5 +1,10 @@
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
 use super::Binder;
 use super::pattern::{BoundPattern, BoundRelationship, equality_of};
+use crate::cypher::graph::Key;
 use crate::cypher::plan::{Expand, Expression, LabelTest, Matching, PathPart, Slot, Step, Walk};
 
 /// What one search starts from costs, in nodes that it looks at.
@@ -15,72 +20,43 @@ impl Binder<'_> {
                 slots: pattern.slots,
             };
         }
-        let mut schedule = Schedule {
-            steps: Vec::new(),
-            missing: pattern.slots.clone(),
-            filters: std::mem::take(&mut pattern.filters),
-            paths: std::mem::take(&mut pattern.paths),
-        };
-        let mut placed = vec![false; pattern.nodes.len()];
-        let mut done = vec![false; pattern.relationships.len()];
+        let mut schedule = Schedule::new(
+            &pattern.slots,
+            std::mem::take(&mut pattern.filters),
+            std::mem::take(&mut pattern.paths),
+        );
+        let mut frontier = Frontier::new(&pattern);
         schedule.flush();
         loop {
-            let next = (0..done.len())
-                .filter(|&place| !done[place])
-                .filter_map(|place| {
-                    let relationship = &pattern.relationships[place];
-                    let ends = (placed[relationship.left], placed[relationship.right]);
-                    let cost = match (ends, relationship) {
-                        ((true, true), r) if r.shortest.is_none() => u8::from(r.length.is_some()),
-                        ((true, true), _) => 5,
-                        (_, r) if r.is_bound && r.length.is_none() => 2,
-                        ((true, _) | (_, true), r) if r.shortest.is_none() => {
-                            3 + u8::from(r.length.is_some())
-                        }
-                        _ => return None,
-                    };
-                    Some((cost, place))
-                })
-                .min();
-            if let Some((_, place)) = next {
-                self.relationship(&pattern, place, &placed, &mut schedule);
-                done[place] = true;
-                for end in [
-                    pattern.relationships[place].left,
-                    pattern.relationships[place].right,
-                ] {
-                    if !placed[end] {
-                        placed[end] = true;
-                        schedule
-                            .missing
-                            .retain(|&slot| slot != pattern.nodes[end].slot);
+            if let Some(place) = frontier.next() {
+                self.relationship(&pattern, place, &frontier.placed, &mut schedule);
+                let relationship = &pattern.relationships[place];
+                for end in [relationship.left, relationship.right] {
+                    if !frontier.placed[end] {
+                        frontier.place(&pattern, end);
+                        schedule.fill(pattern.nodes[end].slot);
                         schedule.label_filter(&pattern, end);
                     }
                 }
-                schedule
-                    .missing
-                    .retain(|&slot| slot != pattern.relationships[place].slot);
-                if let Some(path) = pattern.relationships[place].shortest.and_then(|s| s.path) {
-                    schedule.missing.retain(|&slot| slot != path);
+                schedule.fill(relationship.slot);
+                if let Some(path) = relationship.shortest.and_then(|shortest| shortest.path) {
+                    schedule.fill(path);
                 }
                 schedule.flush();
                 continue;
             }
-            let start = (0..placed.len())
-                .filter(|&place| !placed[place])
+            let start = (0..pattern.nodes.len())
+                .filter(|&place| !frontier.placed[place])
                 .min_by_key(|&place| (self.start_cost(&pattern, place, &schedule), place));
             let Some(start) = start else {
                 break;
             };
-            placed[start] = true;
+            frontier.place(&pattern, start);
             self.start(&pattern, start, &mut schedule);
             schedule.flush();
         }
-        schedule
-            .steps
-            .extend(schedule.filters.drain(..).map(Step::Filter));
         Matching {
-            steps: schedule.steps,
+            steps: schedule.finish(),
             slots: pattern.slots,
         }
     }
@@ -96,11 +72,15 @@ impl Binder<'_> {
         1 + self.graph.count_nodes(node.label)
     }
 
-    /// A condition that an index answers with what is there already.
-    fn index_filter(&self, slot: Slot, schedule: &Schedule) -> Option<usize> {
-        schedule.filters.iter().position(|filter| {
-            equality_of(filter, slot)
-                .is_some_and(|(key, value)| self.graph.has_index(key) && schedule.is_ready(value))
+    /// A condition that an index answers with what is there already: its key and value.
+    fn index_filter<'s>(
+        &self,
+        slot: Slot,
+        schedule: &'s Schedule,
+    ) -> Option<(&'s Key, &'s Expression)> {
+        schedule.conditions_on(slot).find_map(|condition| {
+            equality_of(condition, slot)
+                .filter(|(key, value)| self.graph.has_index(key) && schedule.is_ready(value))
         })
     }
 
@@ -111,21 +91,17 @@ impl Binder<'_> {
             schedule.label_filter(pattern, place);
             return;
         }
-        if let Some(filter) = self.index_filter(node.slot, schedule) {
+        let slot = node.slot;
+        if let Some((key, value)) = self.index_filter(slot, schedule) {
             // The condition stays: an index may have more than is asked for.
-            let (key, value) =
-                equality_of(&schedule.filters[filter], node.slot).expect("it was found by this");
             let (key, value) = (key.clone(), value.clone());
-            let slot = node.slot;
             schedule.steps.push(Step::Lookup { slot, key, value });
-            schedule.missing.retain(|&missing| missing != slot);
+            schedule.fill(slot);
             schedule.label_filter(pattern, place);
         } else {
-            schedule.steps.push(Step::Nodes {
-                slot: node.slot,
-                label: node.label,
-            });
-            schedule.missing.retain(|&missing| missing != node.slot);
+            let label = node.label;
+            schedule.steps.push(Step::Nodes { slot, label });
+            schedule.fill(slot);
         }
     }
 
@@ -208,19 +184,177 @@ impl Binder<'_> {
     }
 }
 
+/// The relationships that can be searched next.
+struct Frontier {
+    /// Whether each node is there.
+    placed: Vec<bool>,
+    /// Relationships at each node.
+    at: Vec<Vec<usize>>,
+    /// Cost and place of those that can be next.
+    open: BTreeSet<(u8, usize)>,
+    done: Vec<bool>,
+}
+
+impl Frontier {
+    fn new(pattern: &BoundPattern) -> Self {
+        let mut frontier = Self {
+            placed: vec![false; pattern.nodes.len()],
+            at: vec![Vec::new(); pattern.nodes.len()],
+            open: BTreeSet::new(),
+            done: vec![false; pattern.relationships.len()],
+        };
+        for (relationship, place) in pattern.relationships.iter().zip(0..) {
+            frontier.at[relationship.left].push(place);
+            frontier.at[relationship.right].push(place);
+            let cost = frontier.cost(relationship);
+            frontier.open.extend(cost.map(|cost| (cost, place)));
+        }
+        frontier
+    }
+
+    fn cost(&self, relationship: &BoundRelationship) -> Option<u8> {
+        let is_run = relationship.length.is_some();
+        let is_shortest = relationship.shortest.is_some();
+        match (
+            self.placed[relationship.left],
+            self.placed[relationship.right],
+        ) {
+            (true, true) if is_shortest => Some(5),
+            (true, true) => Some(u8::from(is_run)),
+            _ if relationship.is_bound && !is_run => Some(2),
+            (true, _) | (_, true) if !is_shortest => Some(3 + u8::from(is_run)),
+            _ => None,
+        }
+    }
+
+    /// The cheapest, which is done with it.
+    fn next(&mut self) -> Option<usize> {
+        let (_, place) = self.open.pop_first()?;
+        self.done[place] = true;
+        Some(place)
+    }
+
+    /// A node is there now.
+    fn place(&mut self, pattern: &BoundPattern, node: usize) {
+        let around = std::mem::take(&mut self.at[node]);
+        let costs = |frontier: &Self| -> Vec<Option<u8>> {
+            let around = around.iter();
+            around
+                .map(|&place| frontier.cost(&pattern.relationships[place]))
+                .collect()
+        };
+        let before = costs(self);
+        self.placed[node] = true;
+        let after = costs(self);
+        for ((&place, before), after) in around.iter().zip(before).zip(after) {
+            if !self.done[place] {
+                before.map(|cost| self.open.remove(&(cost, place)));
+                self.open.extend(after.map(|cost| (cost, place)));
+            }
+        }
+    }
+}
+
+/// What waits for slots to be filled.
+struct Waiting<T> {
+    what: Option<T>,
+    /// Slots that it reads and that are not filled yet.
+    missing: usize,
+}
+
 struct Schedule {
     steps: Vec<Step>,
-    /// Slots that are not filled yet.
-    missing: Vec<Slot>,
-    filters: Vec<Expression>,
-    paths: Vec<(Slot, Vec<PathPart>)>,
+    /// Slots that are not filled yet, with the places of the paths and conditions that wait for them.
+    missing: FxHashMap<Slot, (Vec<usize>, Vec<usize>)>,
+    paths: Vec<Waiting<(Slot, Vec<PathPart>)>>,
+    conditions: Vec<Waiting<Expression>>,
+    /// Places of paths and conditions that wait for nothing.
+    ready: (BTreeSet<usize>, BTreeSet<usize>),
 }
 
 impl Schedule {
+    fn new(slots: &[Slot], conditions: Vec<Expression>, paths: Vec<(Slot, Vec<PathPart>)>) -> Self {
+        let mut schedule = Self {
+            steps: Vec::new(),
+            missing: slots.iter().map(|&slot| (slot, <_>::default())).collect(),
+            paths: Vec::new(),
+            conditions: Vec::new(),
+            ready: <_>::default(),
+        };
+        for (path, place) in paths.into_iter().zip(0..) {
+            let slots = path.1.iter().map(|part| {
+                let (PathPart::Node(slot)
+                | PathPart::Relationship(slot)
+                | PathPart::Relationships(slot)) = part;
+                *slot
+            });
+            let missing = schedule.wait(slots.collect(), |waiting| waiting.0.push(place));
+            if missing == 0 {
+                schedule.ready.0.insert(place);
+            }
+            let what = Some(path);
+            schedule.paths.push(Waiting { what, missing });
+        }
+        for (condition, place) in conditions.into_iter().zip(0..) {
+            let mut slots = Vec::new();
+            condition.each_slot(&mut |slot| slots.push(slot));
+            let missing = schedule.wait(slots, |waiting| waiting.1.push(place));
+            if missing == 0 {
+                schedule.ready.1.insert(place);
+            }
+            let what = Some(condition);
+            schedule.conditions.push(Waiting { what, missing });
+        }
+        schedule
+    }
+
+    /// Enters something under each of its slots that is missing; how many those are.
+    fn wait(
+        &mut self,
+        mut slots: Vec<Slot>,
+        mut enter: impl FnMut(&mut (Vec<usize>, Vec<usize>)),
+    ) -> usize {
+        slots.sort_unstable();
+        slots.dedup();
+        let mut missing = 0;
+        for slot in slots {
+            if let Some(waiting) = self.missing.get_mut(&slot) {
+                enter(waiting);
+                missing += 1;
+            }
+        }
+        missing
+    }
+
+    /// Conditions that wait for a slot, in the order in which they were written.
+    fn conditions_on(&self, slot: Slot) -> impl Iterator<Item = &Expression> {
+        let waiting = self.missing.get(&slot).into_iter();
+        waiting
+            .flat_map(|(_, conditions)| conditions)
+            .filter_map(|&place| self.conditions[place].what.as_ref())
+    }
+
     fn is_ready(&self, expression: &Expression) -> bool {
         let mut is_ready = true;
-        expression.each_slot(&mut |slot| is_ready &= !self.missing.contains(&slot));
+        expression.each_slot(&mut |slot| is_ready &= !self.missing.contains_key(&slot));
         is_ready
+    }
+
+    /// The slot has a value now.
+    fn fill(&mut self, slot: Slot) {
+        let (paths, conditions) = self.missing.remove(&slot).unwrap_or_default();
+        for place in paths {
+            self.paths[place].missing -= 1;
+            if self.paths[place].missing == 0 {
+                self.ready.0.insert(place);
+            }
+        }
+        for place in conditions {
+            self.conditions[place].missing -= 1;
+            if self.conditions[place].missing == 0 {
+                self.ready.1.insert(place);
+            }
+        }
     }
 
     fn label_filter(&mut self, pattern: &BoundPattern, place: usize) {
@@ -235,28 +369,23 @@ impl Schedule {
 
     /// Paths whose parts are all there, then conditions that can be judged.
     fn flush(&mut self) {
-        let (built, waiting) =
-            std::mem::take(&mut self.paths)
-                .into_iter()
-                .partition(|(_, parts)| {
-                    parts.iter().all(|part| {
-                        let (PathPart::Node(slot)
-                        | PathPart::Relationship(slot)
-                        | PathPart::Relationships(slot)) = part;
-                        !self.missing.contains(slot)
-                    })
-                });
-        self.paths = waiting;
-        let built: Vec<(Slot, Vec<PathPart>)> = built;
-        for (slot, parts) in built {
-            self.steps.push(Step::Path { slot, parts });
-            self.missing.retain(|&missing| missing != slot);
+        while let Some(place) = self.ready.0.pop_first() {
+            if let Some((slot, parts)) = self.paths[place].what.take() {
+                self.steps.push(Step::Path { slot, parts });
+                self.fill(slot);
+            }
         }
-        let (ready, waiting) = std::mem::take(&mut self.filters)
-            .into_iter()
-            .partition(|filter| self.is_ready(filter));
-        self.filters = waiting;
-        let ready: Vec<Expression> = ready;
-        self.steps.extend(ready.into_iter().map(Step::Filter));
+        while let Some(place) = self.ready.1.pop_first() {
+            let condition = self.conditions[place].what.take();
+            self.steps.extend(condition.map(Step::Filter));
+        }
+    }
+
+    /// All steps; what still waits is judged last.
+    fn finish(mut self) -> Vec<Step> {
+        let left = self.conditions.into_iter();
+        let left = left.filter_map(|condition| condition.what);
+        self.steps.extend(left.map(Step::Filter));
+        self.steps
     }
 }

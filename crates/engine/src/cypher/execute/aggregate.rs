@@ -9,7 +9,7 @@ use crate::cypher::error::{CypherError, Result};
 use crate::cypher::graph::Flow;
 use crate::cypher::plan::{Aggregate, AggregateKind, Expression, Slot};
 use crate::cypher::temporal::scaled;
-use crate::cypher::value::{Group, Value, order};
+use crate::cypher::value::{Group, NodeId, Value, order};
 
 /// Rows that share their keys, in the order of their first.
 pub(super) struct Groups<'p> {
@@ -50,22 +50,41 @@ impl<'p> Groups<'p> {
     }
 
     pub(super) fn add(&mut self, executor: &Executor<'_>, row: &mut Row) -> Result<()> {
-        let place = if self.keys.is_empty() {
-            0
-        } else if self.is_of_last(row) {
-            self.last
-        } else {
-            self.values.clear();
-            for (key, _) in self.keys {
-                self.values.push(executor.value(key, row)?);
-            }
-            self.place(executor)?
-        };
+        let place = self.place_of(executor, row)?;
         for (number, (aggregate, _)) in self.aggregates.iter().enumerate() {
             let accumulator = &mut self.opened[place].1[number];
             accumulator.add(executor, aggregate, row)?;
         }
         Ok(())
+    }
+
+    /// Adds nodes at once where every aggregate counts distinct nodes, these.
+    pub(super) fn count_nodes(
+        &mut self,
+        executor: &Executor<'_>,
+        row: &mut Row,
+        nodes: &[NodeId],
+    ) -> Result<()> {
+        let place = self.place_of(executor, row)?;
+        for accumulator in &mut self.opened[place].1 {
+            accumulator.count += accumulator.seen.insert_nodes(nodes, executor.budget)?;
+        }
+        Ok(())
+    }
+
+    /// The group of a row.
+    fn place_of(&mut self, executor: &Executor<'_>, row: &mut Row) -> Result<usize> {
+        if self.keys.is_empty() {
+            return Ok(0);
+        }
+        if self.is_of_last(row) {
+            return Ok(self.last);
+        }
+        self.values.clear();
+        for (key, _) in self.keys {
+            self.values.push(executor.value(key, row)?);
+        }
+        self.place(executor)
     }
 
     /// Whether a row is of the group of the row before, as far as that can be seen without computing anything.
@@ -161,7 +180,7 @@ impl Accumulator {
         if let (AggregateKind::Count, Expression::Slot(slot)) = (self.kind, argument) {
             let value = &row[*slot];
             let counts = !value.is_null()
-                && (!aggregate.is_distinct || self.seen.insert_value(value, &executor.budget)?);
+                && (!aggregate.is_distinct || self.seen.insert_value(value, executor.budget)?);
             self.count += u64::from(counts);
             return Ok(());
         }
@@ -169,7 +188,7 @@ impl Accumulator {
         if value.is_null() {
             return Ok(());
         }
-        if aggregate.is_distinct && !self.seen.insert_value(&value, &executor.budget)? {
+        if aggregate.is_distinct && !self.seen.insert_value(&value, executor.budget)? {
             return Ok(());
         }
         self.count += 1;
@@ -229,20 +248,24 @@ impl Accumulator {
             AggregateKind::Deviation => deviation(&self.values, 1),
             AggregateKind::DeviationOfAll => deviation(&self.values, 0),
             AggregateKind::PercentileContinuous | AggregateKind::PercentileDiscrete => {
-                self.values.sort_by(order);
-                match self.values.as_slice() {
-                    [] => Value::Null,
-                    sorted if self.kind == AggregateKind::PercentileDiscrete => {
-                        let place = (self.part * sorted.len() as f64).ceil() as usize;
-                        sorted[place.saturating_sub(1)].clone()
-                    }
-                    sorted => {
-                        let place = self.part * (sorted.len() - 1) as f64;
-                        let at = |place: f64| sorted[place as usize].as_number().unwrap_or(0.0);
-                        let (low, high) = (at(place.floor()), at(place.ceil()));
-                        Value::Float(low + (high - low) * (place - place.floor()))
-                    }
+                let last = match self.values.len() {
+                    0 => return Ok(Value::Null),
+                    count => count - 1,
+                };
+                if self.kind == AggregateKind::PercentileDiscrete {
+                    let place = (self.part * self.values.len() as f64).ceil() as usize;
+                    let place = place.saturating_sub(1);
+                    let (_, value, _) = self.values.select_nth_unstable_by(place, order);
+                    return Ok(value.clone());
                 }
+                let place = self.part * last as f64;
+                let (_, low, above) = self
+                    .values
+                    .select_nth_unstable_by(place.floor() as usize, order);
+                let low = low.as_number().unwrap_or(0.0);
+                let next = above.iter().min_by(|a, b| order(a, b));
+                let next = next.and_then(Value::as_number).unwrap_or(low);
+                Value::Float(low + (next - low) * (place - place.floor()))
             }
         })
     }

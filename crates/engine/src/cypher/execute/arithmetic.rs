@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::cypher::error::{CypherError, ErrorKind, Result};
 use crate::cypher::plan::Arithmetic;
 use crate::cypher::temporal::{Duration, plus, scaled};
-use crate::cypher::value::{Value, check_bytes, float_text};
+use crate::cypher::value::{Value, check_bytes, check_items, float_text};
 
 /// An operator on two values; null when one of them is.
 pub(super) fn arithmetic(operator: Arithmetic, left: &Value, right: &Value) -> Result<Value> {
@@ -67,7 +67,7 @@ fn as_text(value: &Value) -> Option<String> {
 }
 
 fn concatenated(left: &[Value], right: &[Value]) -> Result<Value> {
-    check_bytes((left.len() + right.len()) as u64)?;
+    check_items((left.len() + right.len()) as u64)?;
     Value::list(left.iter().chain(right).cloned().collect())
 }
 

@@ -3,13 +3,14 @@ use std::sync::Arc;
 
 use super::arithmetic::{arithmetic, negate};
 use super::list::{contains, items_of, place_in, slice, type_error};
+use super::pattern::Pattern;
 use super::{Executor, Row};
 use crate::cypher::error::{CypherError, ErrorKind, Result};
 use crate::cypher::functions::properties;
 use crate::cypher::graph::{Flow, Key, Resolved};
 use crate::cypher::plan::{Comparison, Expression, LabelTest, Logic, Quantifier, TextTest};
 use crate::cypher::temporal::component;
-use crate::cypher::value::{Value, compare, equals};
+use crate::cypher::value::{Value, check_bytes, compare, equals};
 
 impl Executor<'_> {
     /// Whether a condition is true; neither false nor null.
@@ -59,6 +60,7 @@ impl Executor<'_> {
             }
             Expression::Slice(list, lower, upper) => {
                 let list = self.value(list, row)?;
+                self.budget.weigh(&list)?;
                 let mut bound = |part: &Option<Box<Expression>>| {
                     part.as_ref().map(|part| self.value(part, row)).transpose()
                 };
@@ -68,19 +70,19 @@ impl Executor<'_> {
             Expression::Negate(inner) => negate(&self.value(inner, row)?)?,
             Expression::Logic(logic, left, right) => self.logic(*logic, left, right, row)?,
             Expression::Compare(comparison, left, right) => {
-                let (left, right) = (self.value(left, row)?, self.value(right, row)?);
+                let (left, right) = self.both(left, right, row)?;
                 compared(*comparison, &left, &right)
             }
             Expression::Arithmetic(operator, left, right) => {
-                let (left, right) = (self.value(left, row)?, self.value(right, row)?);
+                let (left, right) = self.both(left, right, row)?;
                 arithmetic(*operator, &left, &right)?
             }
             Expression::In(item, list) => {
-                let (item, list) = (self.value(item, row)?, self.value(list, row)?);
+                let (item, list) = self.both(item, list, row)?;
                 contains(&list, &item)?
             }
             Expression::Text(test, left, right) => {
-                let (left, right) = (self.value(left, row)?, self.value(right, row)?);
+                let (left, right) = self.both(left, right, row)?;
                 self.text_test(*test, &left, &right)?
             }
             Expression::IsNull(inner) => Value::Boolean(self.value(inner, row)?.is_null()),
@@ -96,7 +98,12 @@ impl Executor<'_> {
                 if function.keeps_null && arguments.first().is_some_and(Value::is_null) {
                     return Ok(Value::Null);
                 }
-                (function.run)(&self.context, &arguments)?
+                for argument in &arguments {
+                    self.budget.weigh(argument)?;
+                }
+                let value = (function.run)(&self.context, &arguments)?;
+                check_bytes(value.bytes())?;
+                value
             }
             Expression::Case {
                 operand,
@@ -245,6 +252,14 @@ impl Executor<'_> {
                 Value::list(out)?
             }
         })
+    }
+
+    /// Both sides of an operator, whose work grows with them.
+    fn both(&self, left: &Expression, right: &Expression, row: &mut Row) -> Result<(Value, Value)> {
+        let (left, right) = (self.value(left, row)?, self.value(right, row)?);
+        self.budget.weigh(&left)?;
+        self.budget.weigh(&right)?;
+        Ok((left, right))
     }
 
     fn logic(
@@ -402,21 +417,16 @@ impl Executor<'_> {
             TextTest::EndsWith => text.ends_with(other),
             TextTest::Contains => text.contains(other),
             TextTest::Matches => {
-                let mut pattern = self.pattern.borrow_mut();
-                if pattern.as_ref().is_none_or(|(source, _)| source != other) {
-                    let read = regex::RegexBuilder::new(&format!("^(?:{other})$"))
-                        .size_limit(1 << 20)
-                        .build()
-                        .map_err(|error| {
-                            CypherError::argument(format!(
-                                "{other} is no regular expression: {error}"
-                            ))
-                        })?;
-                    *pattern = Some((other.to_owned(), read));
-                }
-                pattern
-                    .as_ref()
-                    .is_some_and(|(_, pattern)| pattern.is_match(text))
+                let mut last = self.pattern.borrow_mut();
+                let pattern = match last.take() {
+                    Some(pattern) if pattern.is_of(other) => pattern,
+                    _ => {
+                        let pattern = Pattern::new(other)?;
+                        self.budget.look()?;
+                        pattern
+                    }
+                };
+                last.insert(pattern).matches(text, self.budget)?
             }
         }))
     }

@@ -23,9 +23,30 @@ impl Executor<'_> {
         row: &mut Row,
         found: Sink<'_>,
     ) -> Result<Flow> {
+        let mut steps = steps;
+        while let Some((Step::Filter(condition), rest)) = steps.split_first() {
+            if !self.holds(condition, row)? {
+                return Ok(Flow::Continue);
+            }
+            steps = rest;
+        }
         let Some((step, rest)) = steps.split_first() else {
             return found(row);
         };
+        self.budget.enter()?;
+        let flow = self.step(step, rest, used, row, found)?;
+        self.budget.leave();
+        Ok(flow)
+    }
+
+    fn step(
+        &self,
+        step: &Step,
+        rest: &[Step],
+        used: &mut Vec<RelationshipId>,
+        row: &mut Row,
+        found: Sink<'_>,
+    ) -> Result<Flow> {
         match step {
             Step::Nodes { slot, label } => self.graph.nodes(*label, &mut |node| {
                 self.budget.tick()?;
@@ -59,13 +80,7 @@ impl Executor<'_> {
                 Value::Node(_) => self.steps(rest, used, row, found),
                 _ => Ok(Flow::Continue),
             },
-            Step::Filter(predicate) => {
-                if self.holds(predicate, row)? {
-                    self.steps(rest, used, row, found)
-                } else {
-                    Ok(Flow::Continue)
-                }
-            }
+            Step::Filter(_) => unreachable!("conditions are judged before"),
             Step::Expand(expand) => self.expand(expand, rest, used, row, found),
             Step::Walk(walk) => self.walk(walk, rest, used, row, found),
             Step::Shortest { walk, all, path } => {

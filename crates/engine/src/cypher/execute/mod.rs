@@ -3,22 +3,24 @@
 
 mod aggregate;
 mod arithmetic;
-mod budget;
+mod ends;
 mod evaluate;
 mod list;
 mod matching;
 mod operators;
+mod pattern;
 mod seen;
 mod shortest;
+mod sorted;
 mod walk;
 
 use std::cell::{Cell, RefCell};
 
-use budget::Budget;
-pub use budget::Limits;
+use pattern::Pattern;
 use seen::Seen;
 
 use super::bind::Bound;
+use super::budget::Budget;
 use super::error::Result;
 use super::functions::Context;
 use super::graph::{Expansion, Flow, PropertyGraph};
@@ -35,9 +37,9 @@ struct Executor<'g> {
     expansions: Vec<Box<dyn Expansion + 'g>>,
     expansion_plans: &'g [ExpansionPlan],
     context: Context<'g>,
-    budget: Budget,
-    /// The last regular expression and what it was read from.
-    pattern: RefCell<Option<(String, regex::Regex)>>,
+    budget: &'g Budget,
+    /// The last regular expression.
+    pattern: RefCell<Option<Pattern>>,
 }
 
 /// Runs a plan; `sink` gets the values of each row in the order of the columns.
@@ -45,8 +47,8 @@ pub(super) fn execute(
     bound: &Bound,
     graph: &dyn PropertyGraph,
     now: i128,
-    limits: Limits,
-    sink: &mut dyn FnMut(Vec<Value>) -> Result<Flow>,
+    budget: &Budget,
+    sink: &mut dyn FnMut(&[Value]) -> Result<Flow>,
 ) -> Result<()> {
     let executor = Executor {
         graph,
@@ -60,22 +62,22 @@ pub(super) fn execute(
             graph,
             now,
             random: Cell::new(0),
+            budget,
         },
-        budget: Budget::new(limits),
+        budget,
         pattern: RefCell::new(None),
     };
     let mut row = vec![Value::Null; bound.slots];
     let mut rows = 0;
+    let mut values = Vec::new();
     executor.plan(&bound.plan, &mut row, &mut |row, outputs| {
         rows += 1;
-        if rows > limits.rows {
-            return Err(executor.budget.too_many_rows());
+        if rows > budget.limits.rows {
+            return Err(budget.too_many_rows());
         }
-        let values: Vec<Value> = outputs.iter().map(|slot| row[*slot].clone()).collect();
-        // Whoever asks keeps the rows.
-        let bytes = values.iter().map(Value::bytes).sum();
-        executor.budget.hold(bytes)?;
-        sink(values)
+        values.clear();
+        values.extend(outputs.iter().map(|slot| row[*slot].clone()));
+        sink(&values)
     })?;
     Ok(())
 }
@@ -92,7 +94,7 @@ impl Executor<'_> {
         let mut is_over = false;
         for branch in &plan.branches {
             self.operators(&branch.operators, row, &mut |row| {
-                if !plan.keeps_equal_rows && !seen.insert(row, &branch.outputs, &self.budget)? {
+                if !plan.keeps_equal_rows && !seen.insert(row, &branch.outputs, self.budget)? {
                     return Ok(Flow::Continue);
                 }
                 let flow = sink(row, &branch.outputs)?;

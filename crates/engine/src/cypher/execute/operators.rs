@@ -1,12 +1,12 @@
-use std::cmp::Ordering;
-
 use super::aggregate::Groups;
+use super::ends::CountedEnds;
 use super::seen::Seen;
+use super::sorted::Sorted;
 use super::{Executor, Row, Sink};
 use crate::cypher::error::{CypherError, ErrorKind, Result};
 use crate::cypher::graph::Flow;
-use crate::cypher::plan::{Expression, Operator, Slot, SortKey};
-use crate::cypher::value::{Value, order};
+use crate::cypher::plan::{Expression, Operator};
+use crate::cypher::value::Value;
 
 /// What an operator remembers from row to row.
 enum State {
@@ -38,10 +38,13 @@ impl Executor<'_> {
         match &operators[breaker] {
             Operator::Aggregate { keys, aggregates } => {
                 let mut groups = Groups::new(keys, aggregates);
-                self.operators(before, row, &mut |row| {
-                    groups.add(self, row)?;
-                    Ok(Flow::Continue)
-                })?;
+                match CountedEnds::of(before, keys, aggregates) {
+                    Some(ends) => self.count_ends(&ends, &mut groups, row)?,
+                    None => self.operators(before, row, &mut |row| {
+                        groups.add(self, row)?;
+                        Ok(Flow::Continue)
+                    })?,
+                }
                 groups.each(row, &mut |row| self.stream(after, &mut states, row, sink))
             }
             Operator::Sort { keys, limit, live } => {
@@ -56,17 +59,12 @@ impl Executor<'_> {
                     }
                     None => None,
                 };
-                let mut sorted = Sorted {
-                    keys,
-                    rows: Vec::new(),
-                    most,
-                    held: 0,
-                };
+                let mut sorted = Sorted::new(keys, most);
                 self.operators(before, row, &mut |row| {
                     sorted.add(self, live, row)?;
                     Ok(Flow::Continue)
                 })?;
-                for (_, values) in sorted.finish() {
+                for (_, values) in sorted.finish(self.budget)? {
                     for (slot, value) in live.iter().zip(values) {
                         row[*slot] = value;
                     }
@@ -144,6 +142,20 @@ impl Executor<'_> {
         let Some((operator, rest)) = operators.split_first() else {
             return sink(row);
         };
+        self.budget.enter()?;
+        let flow = self.operator(operator, rest, states, row, sink)?;
+        self.budget.leave();
+        Ok(flow)
+    }
+
+    fn operator(
+        &self,
+        operator: &Operator,
+        rest: &[Operator],
+        states: &mut [State],
+        row: &mut Row,
+        sink: Sink<'_>,
+    ) -> Result<Flow> {
         let (state, states) = states.split_first_mut().expect("one for each operator");
         match operator {
             Operator::Match {
@@ -199,7 +211,7 @@ impl Executor<'_> {
                 let State::Seen(seen) = state else {
                     unreachable!("its state is made for it");
                 };
-                if seen.insert(row, slots, &self.budget)? {
+                if seen.insert(row, slots, self.budget)? {
                     self.stream(rest, states, row, sink)
                 } else {
                     Ok(Flow::Continue)
@@ -231,7 +243,7 @@ impl Executor<'_> {
                     .map(|argument| self.value(argument, row))
                     .collect::<Result<Vec<_>>>()?;
                 self.budget.look()?;
-                for values in self.graph.call(*procedure, &arguments)? {
+                for values in self.graph.call(*procedure, &arguments, self.budget)? {
                     for (column, slot) in columns {
                         row[*slot] = values.get(*column).cloned().unwrap_or_default();
                     }
@@ -251,82 +263,4 @@ impl Executor<'_> {
 /// Whether a limit lets nothing pass.
 fn is_full(states: &[State]) -> bool {
     states.iter().any(|state| matches!(state, State::Left(0)))
-}
-
-/// Rows by their sort keys; when only the first few are asked for, only about as many are held.
-struct Sorted<'p> {
-    keys: &'p [SortKey],
-    rows: Vec<(Vec<Value>, Vec<Value>)>,
-    most: Option<u64>,
-    /// Bytes of the rows that are held.
-    held: u64,
-}
-
-impl Sorted<'_> {
-    fn add(&mut self, executor: &Executor<'_>, live: &[Slot], row: &mut Row) -> Result<()> {
-        let keys = self
-            .keys
-            .iter()
-            .map(|key| executor.value(&key.expression, row))
-            .collect::<Result<Vec<_>>>()?;
-        let values: Vec<Value> = live.iter().map(|slot| row[*slot].clone()).collect();
-        let bytes = bytes_of(&keys, &values);
-        self.rows.push((keys, values));
-        self.held += bytes;
-        executor.budget.hold(bytes)?;
-        if let Some(most) = self.most
-            && (self.rows.len() as u64) > most.saturating_mul(2).saturating_add(1_000)
-        {
-            self.sort();
-            self.rows.truncate(most as usize);
-            let kept = self
-                .rows
-                .iter()
-                .map(|(keys, values)| bytes_of(keys, values))
-                .sum();
-            executor.budget.release(self.held - kept);
-            self.held = kept;
-        }
-        Ok(())
-    }
-
-    fn sort(&mut self) {
-        let keys = self.keys;
-        self.rows.sort_by(|(a, _), (b, _)| {
-            for ((key, left), right) in keys.iter().zip(a).zip(b) {
-                let by_key = compare(key, left, right);
-                if by_key != Ordering::Equal {
-                    return by_key;
-                }
-            }
-            Ordering::Equal
-        });
-    }
-
-    fn finish(mut self) -> Vec<(Vec<Value>, Vec<Value>)> {
-        self.sort();
-        self.rows
-    }
-}
-
-fn bytes_of(keys: &[Value], values: &[Value]) -> u64 {
-    keys.iter().chain(values).map(Value::bytes).sum::<u64>() + 48
-}
-
-fn compare(key: &SortKey, left: &Value, right: &Value) -> Ordering {
-    if let Some(nulls_first) = key.nulls_first
-        && left.is_null() != right.is_null()
-    {
-        return if left.is_null() == nulls_first {
-            Ordering::Less
-        } else {
-            Ordering::Greater
-        };
-    }
-    let by_value = order(left, right);
-    if key.is_descending {
-        by_value.reverse()
-    } else {
-        by_value
-    }
 }

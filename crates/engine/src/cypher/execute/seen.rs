@@ -1,14 +1,17 @@
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
-use super::budget::Budget;
+use crate::cypher::budget::Budget;
 use crate::cypher::error::Result;
 use crate::cypher::plan::Slot;
-use crate::cypher::value::{Group, Value};
+use crate::cypher::value::{Group, NodeId, Value};
 
-/// Rows or values that came before. Nodes alone, the most frequent case, are kept as numbers.
+/// Rows or values that came before. Nodes and strings alone, the most frequent cases, are kept as numbers and as they are.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     nodes: Nodes,
+    strings: FxHashSet<Arc<str>>,
     groups: FxHashSet<Group>,
 }
 
@@ -83,10 +86,26 @@ impl Seen {
 
     /// Adds a value; whether it is new.
     pub(super) fn insert_value(&mut self, value: &Value, budget: &Budget) -> Result<bool> {
-        if let Value::Node(id) = value {
-            return self.nodes.insert(id.0, budget);
+        match value {
+            Value::Node(id) => self.nodes.insert(id.0, budget),
+            Value::String(text) => {
+                let is_new = self.strings.insert(Arc::clone(text));
+                if is_new {
+                    budget.hold(value.bytes() + 24)?;
+                }
+                Ok(is_new)
+            }
+            value => self.insert_group(vec![value.clone()], budget),
         }
-        self.insert_group(vec![value.clone()], budget)
+    }
+
+    /// Adds nodes; how many of them are new.
+    pub(super) fn insert_nodes(&mut self, nodes: &[NodeId], budget: &Budget) -> Result<u64> {
+        let mut new = 0;
+        for node in nodes {
+            new += u64::from(self.nodes.insert(node.0, budget)?);
+        }
+        Ok(new)
     }
 
     fn insert_group(&mut self, values: Vec<Value>, budget: &Budget) -> Result<bool> {
@@ -101,8 +120,8 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::Limits;
     use super::*;
+    use crate::cypher::budget::Limits;
 
     #[test]
     fn nodes_are_new_once_also_past_a_few() {

@@ -1,15 +1,8 @@
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
 use super::{Executor, Row, Sink};
 use crate::cypher::error::Result;
 use crate::cypher::graph::{Direction, Flow};
 use crate::cypher::plan::{Step, Walk};
 use crate::cypher::value::{NodeId, RelationshipId, Value, equals};
-
-/// Depth, relationship that leads here, first relationship of the branch.
-type Reached = (u32, Option<RelationshipId>, Option<RelationshipId>);
 
 impl Executor<'_> {
     /// A run of relationships, none of which comes twice in the match.
@@ -83,7 +76,9 @@ impl Executor<'_> {
                 return Err(self.budget.too_many_hops());
             }
             used.push(relationship);
+            self.budget.enter()?;
             let flow = self.hop(hop, other, used, row)?;
+            self.budget.leave();
             used.pop();
             Ok(flow)
         })
@@ -180,110 +175,6 @@ impl Executor<'_> {
         };
         used.truncate(first);
         Ok(flow)
-    }
-
-    /// Each node at the end of a run once: breadth first, for the shortest way to a node uses no
-    /// relationship twice.
-    fn ends(
-        &self,
-        walk: &Walk,
-        from: NodeId,
-        rest: &[Step],
-        used: &mut Vec<RelationshipId>,
-        row: &mut Row,
-        found: Sink<'_>,
-    ) -> Result<Flow> {
-        let expansion = &self.expansions[walk.expansion];
-        let most = walk.most.unwrap_or(u32::MAX);
-        let mut arrive = |node: NodeId| {
-            self.budget.tick()?;
-            row[walk.to] = Value::Node(node);
-            self.steps(rest, used, row, found)
-        };
-        if walk.least == 0 && arrive(from)? == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        let mut arrive_once = |node: NodeId| {
-            if node == from && walk.least == 0 {
-                return Ok(Flow::Continue);
-            }
-            arrive(node)
-        };
-        // In one direction a way back to the start is met on the way.
-        let is_directed = self.expansion_plans[walk.expansion].direction != Direction::Both;
-        if is_directed && let Some(flow) = expansion.reach(from, most, &mut arrive_once) {
-            return flow;
-        }
-        if walk.least > 0 && self.returns(walk, from, most)? && arrive_once(from)? == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        if let Some(flow) = expansion.reach(from, most, &mut arrive_once) {
-            return flow;
-        }
-        let mut depths = FxHashMap::from_iter([(from, 0)]);
-        let mut queue = VecDeque::from([from]);
-        while let Some(node) = queue.pop_front() {
-            let depth = depths[&node];
-            if depth >= most {
-                break;
-            }
-            let flow = expansion.expand(node, &mut |_, other| {
-                self.budget.tick()?;
-                if depths.contains_key(&other) {
-                    return Ok(Flow::Continue);
-                }
-                self.budget.hold(32)?;
-                depths.insert(other, depth + 1);
-                queue.push_back(other);
-                arrive_once(other)
-            })?;
-            if flow == Flow::Stop {
-                return Ok(Flow::Stop);
-            }
-        }
-        Ok(Flow::Continue)
-    }
-
-    /// Whether a run of at most so many relationships leads back to where it began. In one direction it is
-    /// enough to come back; in both the way back must be another one: two branches of the breadth-first tree
-    /// that meet.
-    fn returns(&self, walk: &Walk, start: NodeId, most: u32) -> Result<bool> {
-        let expansion = &self.expansions[walk.expansion];
-        let is_directed = self.expansion_plans[walk.expansion].direction != Direction::Both;
-        let mut reached: FxHashMap<NodeId, Reached> =
-            FxHashMap::from_iter([(start, (0, None, None))]);
-        let mut queue = VecDeque::from([start]);
-        let mut returns = false;
-        while let Some(node) = queue.pop_front() {
-            let (depth, by, branch) = reached[&node];
-            if depth >= most {
-                break;
-            }
-            let flow = expansion.expand(node, &mut |relationship, other| {
-                self.budget.tick()?;
-                if Some(relationship) == by {
-                    return Ok(Flow::Continue);
-                }
-                let own = branch.or(Some(relationship));
-                match reached.get(&other) {
-                    None => {
-                        self.budget.hold(48)?;
-                        reached.insert(other, (depth + 1, Some(relationship), own));
-                        queue.push_back(other);
-                    }
-                    Some(_) if other == start => returns = true,
-                    Some((other_depth, _, other_branch)) => {
-                        returns |=
-                            !is_directed && *other_branch != own && depth + 1 + other_depth <= most;
-                    }
-                }
-                Ok(if returns { Flow::Stop } else { Flow::Continue })
-            })?;
-            if flow == Flow::Stop {
-                break;
-            }
-        }
-        Ok(returns)
     }
 }
 

@@ -102,11 +102,11 @@ fn each(context: &Context<'_>, list: &Value, convert: super::Run) -> Result<Valu
     let Some(items) = list.as_list() else {
         return Err(wrong("a list", list));
     };
-    let converted = items
-        .iter()
-        .map(|item| convert(context, std::slice::from_ref(item)).unwrap_or_default())
-        .collect();
-    Value::list(converted)
+    let converted = items.iter().map(|item| {
+        context.budget.tick()?;
+        Ok(convert(context, std::slice::from_ref(item)).unwrap_or_default())
+    });
+    Value::list(converted.collect::<Result<_>>()?)
 }
 
 fn to_integer(_: &Context<'_>, values: &[Value]) -> Result<Value> {

@@ -13,6 +13,7 @@ use std::cell::Cell;
 pub(super) use graph::properties;
 
 use super::bind::Takes;
+use super::budget::Budget;
 use super::error::{CypherError, Result};
 use super::graph::PropertyGraph;
 use super::value::Value;
@@ -24,6 +25,7 @@ pub(super) struct Context<'g> {
     pub now: i128,
     /// State of `rand`.
     pub random: Cell<u64>,
+    pub budget: &'g Budget,
 }
 
 /// Type of a function's value.
@@ -85,20 +87,25 @@ impl Function {
     }
 }
 
+const FAMILIES: [&[Function]; 7] = [
+    scalar::FUNCTIONS,
+    conversion::FUNCTIONS,
+    graph::FUNCTIONS,
+    list::FUNCTIONS,
+    math::FUNCTIONS,
+    string::FUNCTIONS,
+    temporal::FUNCTIONS,
+];
+
 /// The function of a name in lower case.
 pub(super) fn function(name: &str) -> Option<&'static Function> {
-    [
-        scalar::FUNCTIONS,
-        conversion::FUNCTIONS,
-        graph::FUNCTIONS,
-        list::FUNCTIONS,
-        math::FUNCTIONS,
-        string::FUNCTIONS,
-        temporal::FUNCTIONS,
-    ]
-    .into_iter()
-    .flatten()
-    .find(|function| function.name == name)
+    let mut all = FAMILIES.into_iter().flatten();
+    all.find(|function| function.name == name)
+}
+
+/// Names of all functions, in lower case.
+pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.into_iter().flatten().map(|function| function.name)
 }
 
 /// A function that is null when its first argument is.

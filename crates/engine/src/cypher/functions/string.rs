@@ -1,7 +1,7 @@
 use super::{Context, Function, Gives, integer, on_value, text};
 use crate::cypher::bind::Takes;
 use crate::cypher::error::{CypherError, Result};
-use crate::cypher::value::{Value, check_bytes};
+use crate::cypher::value::{Value, check_bytes, check_items};
 
 /// A function from text to text.
 macro_rules! of_text {
@@ -127,7 +127,7 @@ fn count(value: &Value) -> Result<usize> {
         .map_err(|_| CypherError::argument("a number of letters can not be negative"))
 }
 
-fn split(_: &Context<'_>, values: &[Value]) -> Result<Value> {
+fn split(context: &Context<'_>, values: &[Value]) -> Result<Value> {
     let whole = text(&values[0])?;
     let separators: Vec<&str> = match &values[1] {
         Value::Null => return Ok(Value::Null),
@@ -139,18 +139,30 @@ fn split(_: &Context<'_>, values: &[Value]) -> Result<Value> {
     };
     let mut parts: Vec<&str> = vec![whole];
     for separator in separators {
-        parts = parts
-            .into_iter()
-            .flat_map(|part| -> Vec<&str> {
-                if separator.is_empty() {
-                    part.char_indices()
-                        .map(|(start, letter)| &part[start..start + letter.len_utf8()])
-                        .collect()
-                } else {
-                    part.split(separator).collect()
-                }
-            })
-            .collect();
+        let mut cut = Vec::new();
+        for part in parts {
+            if separator.is_empty() {
+                let letters = part.char_indices();
+                let letters = letters.map(|(start, c)| &part[start..start + c.len_utf8()]);
+                add_parts(context, letters, &mut cut)?;
+            } else {
+                add_parts(context, part.split(separator), &mut cut)?;
+            }
+        }
+        parts = cut;
     }
     Value::list(parts.into_iter().map(Value::string).collect())
+}
+
+fn add_parts<'t>(
+    context: &Context<'_>,
+    parts: impl Iterator<Item = &'t str>,
+    out: &mut Vec<&'t str>,
+) -> Result<()> {
+    for part in parts {
+        context.budget.tick()?;
+        out.push(part);
+        check_items(out.len() as u64)?;
+    }
+    Ok(())
 }

@@ -17,7 +17,8 @@ use crate::text_to_cypher::{
     Outcome, Prompts, Requests, Sentence, read_queries, read_sentences, unknown,
 };
 use crate::types::{
-    Answer, AnswerSentence, AskMode, AskRequest, Budget, Context, GraphAnswer, SpendingLimit,
+    Answer, AnswerSentence, AskMode, AskRequest, Budget, Context, CypherRequest, GraphAnswer,
+    SpendingLimit,
 };
 use crate::{Error, Result};
 
@@ -205,7 +206,10 @@ impl Engine {
                 continue;
             }
             let before = answer.rows.len();
-            self.find_communities_for(query)?;
+            // What can not be bound is told to the model by the run below.
+            if let Ok(true) = self.lacks_communities(&CypherRequest::new(query.as_str())) {
+                self.update_communities()?;
+            }
             self.on_graph(|graph, now| {
                 rows::run(graph, now, query, &Parameters::default(), entities, answer)
             })?;

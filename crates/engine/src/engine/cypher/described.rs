@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
+use super::kinds::{LinkKind, NodeKind};
 use super::names::{LABELS, own_properties};
 use super::procedures::{label_counts, type_counts};
 use super::rows::text;
-use super::store_graph::{LinkKind, NodeKind, StoreGraph};
+use super::store_graph::StoreGraph;
 use crate::cypher::{PropertyGraph, Result, Value};
 
 /// Most labels and relationship types that are told.

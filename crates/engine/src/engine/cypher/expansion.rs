@@ -2,9 +2,13 @@
 
 use std::cell::RefCell;
 
+use super::kinds::{LinkKind, NodeKind};
 use super::names::{IN_COMMUNITY, MENTIONS, NEXT, PART_OF, TYPES};
-use super::store_graph::{LinkKind, NodeKind, StoreGraph};
-use crate::cypher::{Direction, Expansion, Flow, NodeId, Result, TypeId, VisitRelationship};
+use super::store_graph::StoreGraph;
+use crate::cypher::{
+    Direction, Expansion, Flow, NodeId, Result, TypeId, VisitNodes, VisitRelationship,
+    breadth_first,
+};
 use crate::graph::EdgeFilter;
 use crate::types;
 
@@ -16,7 +20,8 @@ pub(super) struct StoreExpansion<'g> {
     relations: Option<EdgeFilter>,
     /// By [`TYPES`].
     own: [bool; TYPES.len()],
-    marks: RefCell<Marks>,
+    /// A bit for each entity that a walk has met; none between walks.
+    met: RefCell<Vec<u64>>,
 }
 
 impl<'g> StoreExpansion<'g> {
@@ -51,7 +56,7 @@ impl<'g> StoreExpansion<'g> {
             direction,
             relations,
             own,
-            marks: RefCell::default(),
+            met: RefCell::default(),
         }
     }
 
@@ -182,12 +187,13 @@ impl Expansion for StoreExpansion<'_> {
         Ok(Flow::Continue)
     }
 
-    /// Over relations alone: a mark for each entity instead of a set.
+    /// Over relations alone: a bit for each entity instead of a set.
     fn reach(
         &self,
         node: NodeId,
         hops: u32,
-        visit: &mut dyn FnMut(NodeId) -> Result<Flow>,
+        returns: bool,
+        visit: VisitNodes<'_>,
     ) -> Option<Result<Flow>> {
         let (Some(filter), NodeKind::Entity(start)) = (&self.relations, NodeKind::of(node)) else {
             return None;
@@ -197,70 +203,37 @@ impl Expansion for StoreExpansion<'_> {
         }
         let relations = &self.graph.graph.relations;
         // A walk inside this one finds none here and makes its own.
-        let mut marks = self.marks.take();
-        marks.start(relations.nodes());
-        // Both ways the start is next to whatever it is next to: only another way back would count.
-        if self.direction == Direction::Both {
-            marks.mark(start);
+        let mut met = self.met.take();
+        met.resize(relations.nodes().div_ceil(64), 0);
+        if !returns {
+            is_new(&mut met, start);
         }
-        let flow = self.breadth_first(start, hops, filter, &mut marks, visit);
-        self.marks.replace(marks);
+        let mut queue = vec![node];
+        let flow = breadth_first(
+            &mut queue,
+            hops,
+            |node, queue| {
+                relations.each_neighbor(node.0 as u32, filter, |other, _| {
+                    if is_new(&mut met, other) {
+                        queue.push(NodeKind::Entity(other).id());
+                    }
+                });
+                Ok(())
+            },
+            visit,
+        );
+        for node in queue {
+            met[node.0 as usize / 64] = 0;
+        }
+        self.met.replace(met);
         Some(flow)
     }
 }
 
-impl StoreExpansion<'_> {
-    fn breadth_first(
-        &self,
-        start: u32,
-        hops: u32,
-        filter: &EdgeFilter,
-        marks: &mut Marks,
-        visit: &mut dyn FnMut(NodeId) -> Result<Flow>,
-    ) -> Result<Flow> {
-        let relations = &self.graph.graph.relations;
-        let mut frontier = vec![start];
-        for _ in 0..hops {
-            let mut next = Vec::new();
-            for entity in frontier {
-                relations.each_neighbor(entity, filter, |other, _| {
-                    if marks.mark(other) {
-                        next.push(other);
-                    }
-                });
-            }
-            for &entity in &next {
-                if visit(NodeKind::Entity(entity).id())? == Flow::Stop {
-                    return Ok(Flow::Stop);
-                }
-            }
-            if next.is_empty() {
-                break;
-            }
-            frontier = next;
-        }
-        Ok(Flow::Continue)
-    }
-}
-
-/// Which entities a walk has met; made once a query and wiped by counting on.
-#[derive(Default)]
-struct Marks {
-    rounds: Vec<u32>,
-    round: u32,
-}
-
-impl Marks {
-    fn start(&mut self, nodes: usize) {
-        if self.rounds.len() != nodes || self.round == u32::MAX {
-            self.rounds = vec![0; nodes];
-            self.round = 0;
-        }
-        self.round += 1;
-    }
-
-    /// Whether it was not met yet.
-    fn mark(&mut self, entity: u32) -> bool {
-        std::mem::replace(&mut self.rounds[entity as usize], self.round) != self.round
-    }
+/// Whether the bit of an entity was not set yet; it is then.
+fn is_new(met: &mut [u64], entity: u32) -> bool {
+    let (word, bit) = (&mut met[entity as usize / 64], 1 << (entity % 64));
+    let is_new = *word & bit == 0;
+    *word |= bit;
+    is_new
 }

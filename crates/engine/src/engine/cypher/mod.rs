@@ -3,6 +3,8 @@
 mod asked;
 mod described;
 mod expansion;
+mod json;
+mod kinds;
 mod names;
 mod procedures;
 mod properties;
@@ -11,53 +13,74 @@ mod rows;
 mod store_graph;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use asked::QueryWriter;
 pub(super) use names::GraphNames;
 use store_graph::StoreGraph;
 
 use super::{Engine, lock};
-use crate::cypher::{Flow, Limits, Parameters, PropertyGraph, Query, Value};
+use crate::cypher::{Budget, Flow, Limits, Parameters, Query, Value};
 use crate::extraction::Schema;
+use crate::graph::Graph;
 use crate::pipeline::extract::last_version;
-use crate::storage;
+use crate::storage::{self, Store};
 use crate::types::{CypherRequest, CypherRows};
 use crate::{Error, Result};
 
 impl Engine {
     /// Rows of a query in openCypher over the present graph, or over that of another moment
-    /// ([`Engine::at`]). It can only read; see `docs/cypher.md`.
+    /// ([`Engine::at`]). It can only read; see `docs/cypher.md`. Communities that it names are found first, where
+    /// the store can be written.
     ///
     /// # Errors
     /// [`Error::Cypher`]: a query that can not be read, that would write, that names what the graph does not
-    /// have, or that reached a limit.
+    /// have, or that reached a limit; [`Error::Interrupted`] once it is cancelled.
     pub fn cypher(&self, request: &CypherRequest) -> Result<CypherRows> {
-        self.find_communities_for(&request.query)?;
-        self.on_graph(|graph, now| {
-            let mut parameters = Parameters::new();
-            for (name, value) in &request.parameters {
-                parameters.insert(name.clone(), Value::from_json(value)?);
-            }
-            let limits = Limits {
-                rows: request.max_rows,
-                time: request.timeout,
-                ..Limits::default()
-            };
+        if let Some(rows) = self.rows_of(request, true)? {
+            return Ok(rows);
+        }
+        self.update_communities()?;
+        Ok(self.rows_of(request, false)?.unwrap_or_default())
+    }
+
+    /// Nothing where `waits` is set and communities have to be found first.
+    fn rows_of(&self, request: &CypherRequest, waits: bool) -> Result<Option<CypherRows>> {
+        let limits = Limits {
+            rows: request.max_rows,
+            time: request.timeout,
+            cancel: request.cancel.clone(),
+            ..Limits::default()
+        };
+        self.on_graph_within(limits, |graph, now, budget| {
             let started = Instant::now();
-            let query = Query::new(&request.query, graph, &parameters)?;
+            let query = bound(graph, request)?;
+            if waits && graph.lacks_communities(&query)? {
+                return Ok(None);
+            }
             let mut rows = Vec::new();
-            query.run(graph, now, limits, &mut |values| {
-                let shown = values.iter().map(|value| graph.json(value));
-                rows.push(shown.collect::<Result<_, _>>()?);
+            query.run(graph, now, budget, &mut |values| {
+                let mut shown = Vec::with_capacity(values.len());
+                for value in values {
+                    shown.push(graph.json(value, budget)?);
+                }
+                rows.push(shown);
                 Ok(Flow::Continue)
             })?;
-            Ok(CypherRows {
+            Ok(Some(CypherRows {
                 columns: query.columns().iter().map(ToString::to_string).collect(),
                 rows,
                 elapsed_ms: started.elapsed().as_secs_f64() * 1_000.0,
-            })
+            }))
         })
+    }
+
+    /// Whether a query names communities that have to be found first, for which the store is written.
+    ///
+    /// # Errors
+    /// A query that can not be bound.
+    pub fn lacks_communities(&self, request: &CypherRequest) -> Result<bool> {
+        self.on_graph(|graph, _| graph.lacks_communities(&bound(graph, request)?))
     }
 
     /// The same engine, whose queries know types and properties by the names that `schema` gives them in other
@@ -69,17 +92,18 @@ impl Engine {
         self
     }
 
-    /// Whether a query may read communities, which are found when they are first asked for.
-    pub fn asks_for_communities(query: &str) -> bool {
-        let query = query.to_lowercase();
+    /// Whether a question in words may be about communities, which are found when they are first asked for.
+    pub fn asks_for_communities(question: &str) -> bool {
+        let question = question.to_lowercase();
         ["communit", "comunidade", "社区"]
             .iter()
-            .any(|word| query.contains(word))
+            .any(|word| question.contains(word))
     }
 
-    /// Finds communities if a query may read them; where the store cannot be written, the last known ones serve.
-    fn find_communities_for(&self, query: &str) -> Result<()> {
-        if Self::asks_for_communities(query) {
+    /// Finds communities if a question may be about them; where the store cannot be written, the last known ones
+    /// serve.
+    fn find_communities_for(&self, question: &str) -> Result<()> {
+        if Self::asks_for_communities(question) {
             self.update_communities()?;
         }
         Ok(())
@@ -90,13 +114,26 @@ impl Engine {
         &self,
         question: impl FnOnce(&StoreGraph<'_>, i128) -> crate::cypher::Result<T>,
     ) -> Result<T> {
-        let store = self.store();
+        let unlimited = Limits {
+            time: Duration::MAX,
+            ..Limits::default()
+        };
+        self.on_graph_within(unlimited, |graph, now, _| question(graph, now))
+    }
+
+    /// The same within limits, which begin to count once the graph is there.
+    fn on_graph_within<T>(
+        &self,
+        limits: Limits,
+        question: impl FnOnce(&StoreGraph<'_>, i128, &Budget) -> crate::cypher::Result<T>,
+    ) -> Result<T> {
+        let mut store = self.store();
         let ranked = self.ranked_graph(&store)?;
         let namespace = store
             .namespace(&self.namespace)?
             .map_or(0, |namespace| namespace.0);
-        let connection = store.connection();
         let names = {
+            let connection = store.connection();
             let mut slot = lock(&self.names);
             match slot.as_ref() {
                 Some(names) if names.generation == ranked.graph.generation => Arc::clone(names),
@@ -111,21 +148,32 @@ impl Engine {
                 }
             }
         };
+        let budget = Budget::new(limits);
+        store.stop_when(Some(budget.stop()))?;
+        let answer = self.on_names(&store, namespace, &ranked.graph, &names, |graph, now| {
+            question(graph, now, &budget)
+        });
+        store.stop_when(None::<fn() -> bool>)?;
+        answer
+    }
+
+    fn on_names<T>(
+        &self,
+        store: &Store,
+        namespace: i64,
+        graph: &Graph,
+        names: &GraphNames,
+        question: impl FnOnce(&StoreGraph<'_>, i128) -> crate::cypher::Result<T>,
+    ) -> Result<T> {
+        let connection = store.connection();
         let at = self.moment();
         let hidden = if self.times.is_present() {
             storage::Hidden::default()
         } else {
             storage::hidden_chunks(connection, namespace, at.valid, at.known)?
         };
-        let vectors = |question: &str| self.vectors_for(&store, question);
-        let graph = StoreGraph::new(
-            (connection, namespace),
-            &ranked.graph,
-            &names,
-            at,
-            &hidden,
-            &vectors,
-        );
+        let vectors = |question: &str| self.vectors_for(store, question);
+        let graph = StoreGraph::new((connection, namespace), graph, names, at, &hidden, &vectors);
         let now = i128::from(self.clock.now().0) * 1_000_000;
         question(&graph, now).map_err(|mut error| match error.cause.take() {
             Some(cause) => *cause,
@@ -134,59 +182,11 @@ impl Engine {
     }
 }
 
-impl StoreGraph<'_> {
-    /// A value as JSON: nodes and relationships with their labels and properties, paths as their parts.
-    fn json(&self, value: &Value) -> crate::cypher::Result<serde_json::Value> {
-        use serde_json::{Map, Value as Json};
-        let entries = |properties: Vec<(Arc<str>, Value)>| {
-            properties
-                .into_iter()
-                .map(|(name, value)| Ok((name.to_string(), self.json(&value)?)))
-                .collect::<crate::cypher::Result<Map<String, Json>>>()
-        };
-        Ok(match value {
-            Value::Null => Json::Null,
-            Value::Boolean(value) => Json::from(*value),
-            Value::Integer(value) => Json::from(*value),
-            Value::Float(value) => Json::from(*value),
-            Value::String(text) => Json::from(&**text),
-            Value::List(_) => {
-                let items = value.as_list().unwrap_or_default().iter();
-                Json::Array(
-                    items
-                        .map(|item| self.json(item))
-                        .collect::<Result<_, _>>()?,
-                )
-            }
-            Value::Map(_) => {
-                let map = value.as_map().cloned().unwrap_or_default();
-                Json::Object(entries(map.into_iter().collect())?)
-            }
-            Value::Node(id) => serde_json::json!({
-                "id": &*self.node_name(*id)?,
-                "labels": self.labels(*id)?.iter().map(|label| &**label).collect::<Vec<_>>(),
-                "properties": entries(self.node_properties(*id)?)?,
-            }),
-            Value::Relationship(id) => {
-                let (source, target) = self.ends(*id);
-                serde_json::json!({
-                    "type": &*self.type_name(*id)?,
-                    "source": &*self.node_name(source)?,
-                    "target": &*self.node_name(target)?,
-                    "properties": entries(self.relationship_properties(*id)?)?,
-                })
-            }
-            Value::Path(path) => {
-                let nodes = path.nodes.iter().map(|id| self.json(&Value::Node(*id)));
-                let relationships = path.relationships.iter();
-                let relationships = relationships.map(|id| self.json(&Value::Relationship(*id)));
-                serde_json::json!({
-                    "nodes": nodes.collect::<Result<Vec<_>, _>>()?,
-                    "relationships": relationships.collect::<Result<Vec<_>, _>>()?,
-                })
-            }
-            Value::Temporal(temporal) => Json::from(temporal.to_string()),
-            Value::Duration(duration) => Json::from(duration.to_string()),
-        })
+/// The query of a request, bound to its parameters and the graph's names.
+fn bound(graph: &StoreGraph<'_>, request: &CypherRequest) -> crate::cypher::Result<Query> {
+    let mut parameters = Parameters::new();
+    for (name, value) in &request.parameters {
+        parameters.insert(name.clone(), Value::from_json(value)?);
     }
+    Query::new(&request.query, graph, &parameters)
 }

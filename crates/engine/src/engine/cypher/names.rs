@@ -10,7 +10,7 @@ use crate::Result;
 use crate::extraction::Schema;
 use crate::graph::Graph;
 use crate::storage::graph_property;
-use crate::text::fold;
+use crate::text::{fold, near_names};
 use crate::types::RelationTypeId;
 
 /// Labels that every store has, with their names in other languages.
@@ -190,7 +190,7 @@ impl GraphNames {
         if own.is_none() && found.is_empty() {
             let known = LABELS.iter().map(|(own, _)| (*own).to_owned());
             let known = known.chain(self.entity_types.iter().map(|(name, _)| name.to_string()));
-            return Err(near(&plain, known));
+            return Err(near(name, known));
         }
         Ok(Label { own, types: found })
     }
@@ -220,7 +220,7 @@ impl GraphNames {
         }
         let known = TYPES.iter().map(|known| (*known).to_owned());
         let known = known.chain(self.relation_types.iter().map(|(_, name)| name.to_string()));
-        Err(near(&plain, known))
+        Err(near(name, known))
     }
 
     /// Whether a schema declares both words for one type of entity.
@@ -279,7 +279,7 @@ impl GraphNames {
         }
         let known = own_properties().map(str::to_owned);
         let known = known.chain(self.given.iter().map(ToString::to_string));
-        Err(near(&plain(name), known))
+        Err(near(name, known))
     }
 }
 
@@ -335,44 +335,13 @@ pub(super) fn plain(name: &str) -> String {
     fold(&name.replace(['_', '-'], " "))
 }
 
-/// Up to three names that differ in few letters.
-fn near(plain: &str, known: impl Iterator<Item = String>) -> Vec<String> {
-    let most = 1 + plain.chars().count() / 3;
-    let mut near: Vec<(usize, String)> = known
-        .map(|name| (distance(plain, &self::plain(&name)), name))
-        .filter(|(distance, _)| *distance <= most)
-        .collect();
-    near.sort();
-    near.truncate(3);
-    near.into_iter().map(|(_, name)| name).collect()
-}
-
-/// Letters to change, add or drop (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (a, i) in left.chars().zip(1..) {
-        let mut diagonal = row[0];
-        row[0] = i;
-        for (b, j) in right.iter().zip(1..) {
-            let kept = diagonal + usize::from(a != *b);
-            diagonal = row[j];
-            row[j] = kept.min(row[j] + 1).min(row[j - 1] + 1);
-        }
-    }
-    row[right.len()]
+fn near(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    near_names(name, known, plain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn near_names_come_by_distance() {
-        let known = ["Person", "Project", "Entity"].map(str::to_owned);
-        assert_eq!(near("persn", known.into_iter()), ["Person"]);
-        assert_eq!(distance("", "abc"), 3);
-    }
 
     #[test]
     fn properties_are_known_in_other_languages() {

@@ -1,12 +1,14 @@
 //! What `CALL` can name on the store.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::kinds::NodeKind;
 use super::names::{LABELS, TYPES, own_properties};
-use super::store_graph::{NodeKind, StoreGraph};
+use super::store_graph::StoreGraph;
 use crate::cypher::{
-    CypherError, ErrorKind, LabelId, Path, Procedure, ProcedureRows, PropertyGraph,
+    Budget, CypherError, ErrorKind, LabelId, Path, Procedure, ProcedureRows, PropertyGraph,
 };
 use crate::cypher::{Result, Value};
 use crate::graph::pagerank::{Push, WeightedGraph, personalised};
@@ -16,8 +18,9 @@ use crate::storage::{communities_of_level, full_text, graph_property, known_lang
 use crate::text::query_terms;
 use crate::types::{ChunkId, Direction};
 
-type Run = fn(&StoreGraph<'_>, &[Value]) -> Result<ProcedureRows>;
+type Run = fn(&StoreGraph<'_>, &[Value], &Budget) -> Result<ProcedureRows>;
 
+const COMMUNITIES: &str = "graph.communities";
 /// Most rows of a procedure that is asked for no number.
 const ROWS: usize = 20;
 
@@ -37,7 +40,7 @@ const ENTRIES: &[Entry] = &[
         required: 0,
         columns: &["label"],
         about: "labels that nodes have",
-        run: |graph, _| {
+        run: |graph, _, _| {
             let labels = label_counts(graph);
             Ok(labels
                 .into_iter()
@@ -51,7 +54,7 @@ const ENTRIES: &[Entry] = &[
         required: 0,
         columns: &["relationshipType"],
         about: "types that relationships have",
-        run: |graph, _| {
+        run: |graph, _, _| {
             let types = type_counts(graph)?;
             Ok(types
                 .into_iter()
@@ -65,7 +68,7 @@ const ENTRIES: &[Entry] = &[
         required: 0,
         columns: &["propertyKey"],
         about: "properties that nodes and relationships may have",
-        run: |graph, _| {
+        run: |graph, _, _| {
             let mut names: Vec<Arc<str>> = own_properties().map(Arc::from).collect();
             names.extend(graph.names.given.iter().cloned());
             names.sort();
@@ -82,7 +85,7 @@ const ENTRIES: &[Entry] = &[
         required: 0,
         columns: &["nodes", "relationships"],
         about: "one row: labels and relationship types, each with its number",
-        run: |graph, _| {
+        run: |graph, _, _| {
             let listed = |counts: Vec<(Arc<str>, u64)>, name: &str| {
                 let entries = counts.into_iter().map(|(label, count)| {
                     Value::map(BTreeMap::from([
@@ -102,7 +105,7 @@ const ENTRIES: &[Entry] = &[
         required: 0,
         columns: &["name", "type", "count"],
         about: "labels (NODE) and relationship types (REL), each with its number",
-        run: |graph, _| {
+        run: |graph, _, _| {
             let rows = |counts: Vec<(Arc<str>, u64)>, kind: &'static str| {
                 counts.into_iter().map(move |(name, count)| {
                     vec![
@@ -130,7 +133,7 @@ const ENTRIES: &[Entry] = &[
         required: 2,
         columns: &["node", "score"],
         about: "the same under the name that Neo4j has for it; there is one index",
-        run: |graph, arguments| full_text(graph, &arguments[1..]),
+        run: |graph, arguments, budget| full_text(graph, &arguments[1..], budget),
     },
     Entry {
         name: "search.vector",
@@ -138,7 +141,7 @@ const ENTRIES: &[Entry] = &[
         required: 1,
         columns: &["node", "score"],
         about: "passages by likeness to a text, nearest first",
-        run: |graph, arguments| vector(graph, &arguments[0], arguments.get(1)),
+        run: |graph, arguments, _| vector(graph, &arguments[0], arguments.get(1)),
     },
     Entry {
         name: "db.index.vector.queryNodes",
@@ -146,7 +149,7 @@ const ENTRIES: &[Entry] = &[
         required: 3,
         columns: &["node", "score"],
         about: "the same under the name that Neo4j has for it; there is one index",
-        run: |graph, arguments| vector(graph, &arguments[2], Some(&arguments[1])),
+        run: |graph, arguments, _| vector(graph, &arguments[2], Some(&arguments[1])),
     },
     Entry {
         name: "graph.neighbors",
@@ -165,7 +168,7 @@ const ENTRIES: &[Entry] = &[
         run: pagerank,
     },
     Entry {
-        name: "graph.communities",
+        name: COMMUNITIES,
         arguments: &["level"],
         required: 0,
         columns: &["community", "level", "title", "size"],
@@ -201,8 +204,14 @@ pub(super) fn call(
     graph: &StoreGraph<'_>,
     place: usize,
     arguments: &[Value],
+    budget: &Budget,
 ) -> Result<ProcedureRows> {
-    (ENTRIES[place].run)(graph, arguments)
+    (ENTRIES[place].run)(graph, arguments, budget)
+}
+
+/// Whether the procedure at a place of the table reads communities.
+pub(super) fn lists_communities(place: usize) -> bool {
+    ENTRIES[place].name == COMMUNITIES
 }
 
 /// Labels with their numbers of nodes, those of every store first; those of none are left out.
@@ -251,13 +260,18 @@ pub(super) fn type_counts(graph: &StoreGraph<'_>) -> Result<Vec<(Arc<str>, u64)>
         .collect())
 }
 
-fn full_text(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
+fn full_text(
+    graph: &StoreGraph<'_>,
+    arguments: &[Value],
+    budget: &Budget,
+) -> Result<ProcedureRows> {
     let words = text(&arguments[0])?;
     let limit = count(arguments.get(1), ROWS)?;
     let languages = known_languages(graph.connection, graph.namespace)?;
     let terms = query_terms(words, &languages);
     let wanted = limit + graph.hidden.chunks.len();
     let hits = full_text::search(graph.connection, graph.namespace, &terms, None, wanted)?;
+    budget.look()?;
     Ok(hits
         .into_iter()
         .filter_map(|(chunk, score)| {
@@ -298,15 +312,19 @@ fn no_vectors(reason: String) -> CypherError {
     CypherError::runtime(ErrorKind::ProcedureError, "NoVectors", reason)
 }
 
-fn neighbors(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
+fn neighbors(
+    graph: &StoreGraph<'_>,
+    arguments: &[Value],
+    budget: &Budget,
+) -> Result<ProcedureRows> {
     let traversal = Traversal {
         max_hops: count(arguments.get(1), 2)? as u32,
         max_nodes: count(arguments.get(2), 60)? + 1,
         ..Traversal::new(entities(graph, &arguments[0])?, graph.at)
     };
-    let walked = traversal.run(&graph.graph.relations);
-    Ok(walked
-        .nodes
+    let (nodes, _) = traversal.nodes(&graph.graph.relations);
+    budget.look()?;
+    Ok(nodes
         .iter()
         .filter(|reached| reached.depth > 0)
         .map(|reached| {
@@ -320,6 +338,9 @@ fn neighbors(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRow
 struct Weighted<'g> {
     graph: &'g Graph,
     filter: EdgeFilter,
+    budget: &'g Budget,
+    /// Why the walk is to end: from then on no edge leads on.
+    stopped: RefCell<Option<CypherError>>,
 }
 
 impl WeightedGraph for Weighted<'_> {
@@ -333,6 +354,13 @@ impl WeightedGraph for Weighted<'_> {
 
     fn edges(&self, node: u32, out: &mut Vec<(u32, f64)>) {
         let relations = &self.graph.relations;
+        let mut stopped = self.stopped.borrow_mut();
+        if stopped.is_none() {
+            *stopped = self.budget.look().err();
+        }
+        if stopped.is_some() {
+            return;
+        }
         relations.each_neighbor(node, &self.filter, |other, position| {
             let weight = f64::from(relations.weight(position));
             if weight > 0.0 {
@@ -342,13 +370,15 @@ impl WeightedGraph for Weighted<'_> {
     }
 }
 
-fn pagerank(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
+fn pagerank(graph: &StoreGraph<'_>, arguments: &[Value], budget: &Budget) -> Result<ProcedureRows> {
     let starts = entities(graph, &arguments[0])?;
     let limit = count(arguments.get(1), ROWS)?;
     let relations = &graph.graph.relations;
     let weighted = Weighted {
         graph: graph.graph,
         filter: EdgeFilter::new(relations, Direction::Both, None, graph.at),
+        budget,
+        stopped: RefCell::default(),
     };
     let mass = 1.0 / starts.len().max(1) as f64;
     let reset: Vec<(u32, f64)> = starts.into_iter().map(|start| (start, mass)).collect();
@@ -357,6 +387,9 @@ fn pagerank(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows
         threshold: 1e-7,
     };
     let mut ranked = personalised(&weighted, &reset, push);
+    if let Some(error) = weighted.stopped.take() {
+        return Err(error);
+    }
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     Ok(ranked
         .into_iter()
@@ -370,7 +403,11 @@ fn pagerank(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows
         .collect())
 }
 
-fn communities(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
+fn communities(
+    graph: &StoreGraph<'_>,
+    arguments: &[Value],
+    budget: &Budget,
+) -> Result<ProcedureRows> {
     let level = match arguments.first() {
         None | Some(Value::Null) => None,
         level => Some(count(level, 0)?),
@@ -385,19 +422,33 @@ fn communities(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureR
         None => graph_property::community_ids(connection, namespace)?,
     };
     let row = |id: i64| {
+        budget.look()?;
         let node = NodeKind::Community(id as u32).id();
+        let properties = graph.properties_of_node(node)?;
+        let property = |name: &str| {
+            let found = properties.iter().find(|(known, _)| **known == *name);
+            found.map_or(Value::Null, |(_, value)| value.clone())
+        };
         let level = match level {
             Some(level) => Value::Integer(level as i64),
-            None => graph.property_of_node(node, "level")?,
+            None => property("level"),
         };
-        let title = graph.property_of_node(node, "title")?;
-        let size = graph.property_of_node(node, "size")?;
-        Ok(vec![Value::Node(node), level, title, size])
+        Ok(vec![
+            Value::Node(node),
+            level,
+            property("title"),
+            property("size"),
+        ])
     };
     ids.into_iter().map(row).collect()
 }
 
-fn shortest_path(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<ProcedureRows> {
+fn shortest_path(
+    graph: &StoreGraph<'_>,
+    arguments: &[Value],
+    budget: &Budget,
+) -> Result<ProcedureRows> {
+    let stop = budget.stop();
     let (starts, ends) = (
         entities(graph, &arguments[0])?,
         entities(graph, &arguments[1])?,
@@ -412,7 +463,9 @@ fn shortest_path(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<Procedur
                 hubs: HubRule::Ignore,
                 ..PathSearch::new(from, to, graph.at)
             };
-            found.extend(search.run(&graph.graph.relations).paths);
+            let paths = search.run_until(&graph.graph.relations, &stop);
+            budget.look()?;
+            found.extend(paths.paths);
         }
     }
     found.sort_by(|a, b| {
@@ -429,7 +482,7 @@ fn shortest_path(graph: &StoreGraph<'_>, arguments: &[Value]) -> Result<Procedur
             let position = relations
                 .outgoing(edge.source)
                 .find(|&position| relations.edge(position).relation == edge.relation)?;
-            Some(super::store_graph::LinkKind::Relation(position).id())
+            Some(super::kinds::LinkKind::Relation(position).id())
         });
         let shown = Path {
             nodes: path
@@ -477,6 +530,9 @@ fn count(value: Option<&Value>, default: usize) -> Result<usize> {
     match value {
         None | Some(Value::Null) => Ok(default),
         Some(Value::Integer(count)) if (0..=100_000).contains(count) => Ok(*count as usize),
+        Some(Value::Integer(count)) => Err(CypherError::argument(format!(
+            "this takes a number from 0 to 100000, not {count}"
+        ))),
         Some(other) => Err(wrong("a number from 0 to 100000", other)),
     }
 }

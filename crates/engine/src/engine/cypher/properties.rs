@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::kinds::{LinkKind, NodeKind};
 use super::names::own_property;
-use super::store_graph::{LinkKind, NodeKind, StoreGraph};
+use super::store_graph::StoreGraph;
 use crate::cypher::{NodeId, RelationshipId, Result, Temporal, Value};
 use crate::engine::communities::title_of;
 use crate::storage::{

@@ -1,9 +1,10 @@
 //! Questions of people as queries, by templates over the names of the graph: who, what, which, how many, what
 //! lies between. No model is asked.
 
+use super::kinds::NodeKind;
 use super::names::{LABELS, plain, same_type};
 use super::rows;
-use super::store_graph::{NodeKind, StoreGraph};
+use super::store_graph::StoreGraph;
 use crate::cypher::{Parameters, PropertyGraph, Result, Value};
 use crate::storage;
 use crate::text::{Language, fold, is_stop_word};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::kinds::{LinkKind, NodeKind};
 use super::names::plain;
-use super::store_graph::{LinkKind, NodeKind, StoreGraph};
+use super::store_graph::StoreGraph;
 use crate::cypher::{
-    Flow, Limits, Parameters, Path, PropertyGraph, Query, RelationshipId, Result, Value,
+    Budget, Flow, Limits, Parameters, Path, PropertyGraph, Query, RelationshipId, Result, Value,
 };
 use crate::graph::EdgeFilter;
 use crate::storage;
@@ -30,6 +31,16 @@ const LONGEST_NAME: usize = 200;
 /// Relations between what a row names are not looked for around a node with more of them than this.
 const HUB: usize = 5_000;
 
+/// What one query of a question may use.
+fn limits() -> Limits {
+    Limits {
+        rows: ROWS as u64 + 1,
+        time: Duration::from_secs(5),
+        memory: 64 << 20,
+        ..Limits::default()
+    }
+}
+
 /// Runs a query and adds what it gives to `answer`; a mistake in it is noted there too. `anchors` are the entities
 /// that the question names.
 pub(super) fn run(
@@ -40,15 +51,16 @@ pub(super) fn run(
     anchors: &[u32],
     answer: &mut GraphAnswer,
 ) -> Result<()> {
+    let budget = Budget::new(limits());
     let mut found = GraphQuery {
         query: query.to_owned(),
         parameters: parameters
             .iter()
-            .map(|(name, value)| Ok((name.clone(), graph.json(value)?)))
+            .map(|(name, value)| Ok((name.clone(), graph.json(value, &budget)?)))
             .collect::<Result<BTreeMap<_, _>>>()?,
         ..GraphQuery::default()
     };
-    match rows_of(graph, now, query, parameters, &mut found) {
+    match rows_of(graph, now, query, parameters, &budget, &mut found) {
         Ok(rows) => {
             let types = Types::of(graph, query);
             for values in &rows {
@@ -75,18 +87,13 @@ fn rows_of(
     now: i128,
     query: &str,
     parameters: &Parameters,
+    budget: &Budget,
     found: &mut GraphQuery,
 ) -> Result<Vec<Vec<Value>>> {
-    let limits = Limits {
-        rows: ROWS as u64 + 1,
-        time: Duration::from_secs(5),
-        memory: 64 << 20,
-        ..Limits::default()
-    };
     let bound = Query::new(query, graph, parameters)?;
     found.answer.columns = bound.columns().iter().map(ToString::to_string).collect();
     let mut rows = Vec::new();
-    bound.run(graph, now, limits, &mut |values| {
+    bound.run(graph, now, budget, &mut |values| {
         if rows.len() == ROWS {
             found.is_cut = true;
             return Ok(Flow::Stop);
@@ -97,9 +104,9 @@ fn rows_of(
             list => list.as_list().is_some_and(<[Value]>::is_empty),
         });
         if !is_nothing {
-            let shown = values.iter().map(|value| graph.json(value));
+            let shown = values.iter().map(|value| graph.json(value, budget));
             found.answer.rows.push(shown.collect::<Result<_>>()?);
-            rows.push(values);
+            rows.push(values.to_vec());
         }
         Ok(Flow::Continue)
     })?;
@@ -342,7 +349,7 @@ pub(super) fn text(graph: &StoreGraph<'_>, value: &Value) -> Result<String> {
             }
             shown.join(", ")
         }
-        other => one_line(&graph.json(other)?.to_string()),
+        other => one_line(&graph.json(other, &Budget::new(limits()))?.to_string()),
     })
 }
 

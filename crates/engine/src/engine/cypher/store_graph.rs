@@ -1,106 +1,26 @@
 //! The store as a property graph: relations and mentions from the graph in memory, what is written about
 //! them from the rows.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 use rusqlite::Connection;
 
 use super::expansion::StoreExpansion;
+use super::kinds::{LinkKind, NodeKind};
 use super::names::{
     CHUNK, COMMUNITY, DOCUMENT, ENTITY, GraphNames, IN_COMMUNITY, LABELS, Label, MENTIONS, NEXT,
     PART_OF, TYPES,
 };
 use super::procedures;
 use crate::cypher::{
-    Direction, Expansion, Flow, Key, LabelId, NodeId, Procedure, ProcedureRows, PropertyGraph,
-    RelationshipId, Resolved, Result, TypeId, Value,
+    Budget, Direction, Expansion, Flow, Key, LabelId, NodeId, Procedure, ProcedureRows,
+    PropertyGraph, Query, RelationshipId, Resolved, Result, TypeId, Value,
 };
 use crate::graph::{Graph, Moment, NO_ENTITY};
 use crate::retrieval::Vectors;
 use crate::storage::{self, graph_property};
 use crate::types::{ChunkId, DocumentId, EntityId, RelationTypeId};
-
-/// What a node is. A document that is the only one of its title is one node with the entity of that title, so
-/// that links and facts of a note are relationships of its document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NodeKind {
-    /// Entity index.
-    Entity(u32),
-    /// Document index.
-    Document(u32),
-    /// Chunk index.
-    Chunk(u32),
-    /// Row id.
-    Community(u32),
-}
-
-/// What a relationship is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinkKind {
-    /// Position in the relations.
-    Relation(usize),
-    /// Chunk and place among the entities that it mentions.
-    Mention(u32, u32),
-    /// Chunk.
-    Part(u32),
-    /// Chunk before another one.
-    Next(u32),
-    /// Entity and place among its communities.
-    Member(u32, u32),
-}
-
-const TAG_SHIFT: u32 = 60;
-const PLACE_SHIFT: u32 = 32;
-
-impl NodeKind {
-    pub(super) fn id(self) -> NodeId {
-        let (tag, number) = match self {
-            Self::Entity(number) => (0, number),
-            Self::Document(number) => (1, number),
-            Self::Chunk(number) => (2, number),
-            Self::Community(number) => (3, number),
-        };
-        NodeId(tag << TAG_SHIFT | u64::from(number))
-    }
-
-    pub(super) fn of(id: NodeId) -> Self {
-        let number = id.0 as u32;
-        match id.0 >> TAG_SHIFT {
-            0 => Self::Entity(number),
-            1 => Self::Document(number),
-            2 => Self::Chunk(number),
-            _ => Self::Community(number),
-        }
-    }
-}
-
-impl LinkKind {
-    pub(super) fn id(self) -> RelationshipId {
-        let pair = |tag: u64, number: u32, place: u32| {
-            tag << TAG_SHIFT | u64::from(place) << PLACE_SHIFT | u64::from(number)
-        };
-        RelationshipId(match self {
-            Self::Relation(position) => position as u64,
-            Self::Mention(chunk, place) => pair(1, chunk, place),
-            Self::Part(chunk) => pair(2, chunk, 0),
-            Self::Next(chunk) => pair(3, chunk, 0),
-            Self::Member(entity, place) => pair(4, entity, place),
-        })
-    }
-
-    pub(super) fn of(id: RelationshipId) -> Self {
-        let number = id.0 as u32;
-        let place = (id.0 >> PLACE_SHIFT) as u32 & 0x0fff_ffff;
-        match id.0 >> TAG_SHIFT {
-            0 => Self::Relation(id.0 as usize),
-            1 => Self::Mention(number, place),
-            2 => Self::Part(number),
-            3 => Self::Next(number),
-            _ => Self::Member(number, place),
-        }
-    }
-}
 
 /// One query's view of the store.
 pub(super) struct StoreGraph<'a> {
@@ -114,9 +34,11 @@ pub(super) struct StoreGraph<'a> {
     /// The vectors of passages and of a text.
     pub vectors: &'a dyn Fn(&str) -> Vectors,
     /// Communities of each entity, by entity; loaded when asked for.
-    pub members: std::cell::OnceCell<Members>,
+    pub members: OnceCell<Members>,
     /// Labels that the query names; a label's number is its place.
     pub labels: RefCell<Vec<Label>>,
+    /// Whether the query names communities.
+    pub names_communities: Cell<bool>,
     pub procedures: Vec<Procedure>,
 }
 
@@ -150,8 +72,9 @@ impl<'a> StoreGraph<'a> {
             at,
             hidden,
             vectors,
-            members: std::cell::OnceCell::new(),
+            members: OnceCell::new(),
             labels: RefCell::new(own.collect()),
+            names_communities: Cell::new(false),
             procedures: procedures::table(),
         }
     }
@@ -174,6 +97,18 @@ impl<'a> StoreGraph<'a> {
         }
         members.by_community.sort_unstable();
         Ok(self.members.get_or_init(|| members))
+    }
+
+    /// Whether a query bound to this graph names communities, and those known are of another content.
+    pub(super) fn lacks_communities(&self, query: &Query) -> Result<bool> {
+        let mut calls = query.procedures().iter();
+        if !self.names_communities.get()
+            && !calls.any(|&place| procedures::lists_communities(place))
+        {
+            return Ok(false);
+        }
+        let known = storage::community_generation(self.connection, self.namespace)?;
+        Ok(known != Some(self.graph.generation))
     }
 
     /// Communities of an entity.
@@ -284,6 +219,9 @@ impl PropertyGraph for StoreGraph<'_> {
     fn label(&self, name: &str) -> Resolved<LabelId> {
         match self.names.label(name) {
             Ok(label) => {
+                if label.own == Some(COMMUNITY) {
+                    self.names_communities.set(true);
+                }
                 let mut labels = self.labels.borrow_mut();
                 let known = labels.iter().position(|known| *known == label);
                 Resolved::Known(LabelId(known.unwrap_or_else(|| {
@@ -297,7 +235,12 @@ impl PropertyGraph for StoreGraph<'_> {
 
     fn relationship_type(&self, name: &str) -> Resolved<TypeId> {
         match self.names.relation_type(name) {
-            Ok(number) => Resolved::Known(TypeId(number)),
+            Ok(number) => {
+                if number == IN_COMMUNITY {
+                    self.names_communities.set(true);
+                }
+                Resolved::Known(TypeId(number))
+            }
             Err(near) => Resolved::Unknown(near),
         }
     }
@@ -498,7 +441,12 @@ impl PropertyGraph for StoreGraph<'_> {
         &self.procedures
     }
 
-    fn call(&self, procedure: usize, arguments: &[Value]) -> Result<ProcedureRows> {
-        procedures::call(self, procedure, arguments)
+    fn call(
+        &self,
+        procedure: usize,
+        arguments: &[Value],
+        budget: &Budget,
+    ) -> Result<ProcedureRows> {
+        procedures::call(self, procedure, arguments, budget)
     }
 }

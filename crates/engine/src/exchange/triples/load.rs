@@ -261,6 +261,7 @@ impl Loader<'_> {
             document,
             start: place.start,
             end: place.end,
+            line: Some(place.number),
             quote: cut(place.text, LONGEST_QUOTE),
         };
         if !new {

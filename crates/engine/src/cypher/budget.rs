@@ -1,11 +1,12 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::cypher::error::{CypherError, ErrorKind, Result};
-use crate::cypher::value::Value;
+use super::error::{CypherError, ErrorKind, Result};
+use super::value::Value;
+use crate::types::Cancel;
 
 /// What a query may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of the answer.
     pub rows: u64,
@@ -14,6 +15,8 @@ pub struct Limits {
     pub memory: u64,
     /// Relationships of one walk.
     pub hops: u32,
+    /// Ends it before its time.
+    pub cancel: Cancel,
 }
 
 impl Default for Limits {
@@ -24,35 +27,45 @@ impl Default for Limits {
             time: Duration::from_secs(10),
             memory: 256 << 20,
             hops: 64,
+            cancel: Cancel::default(),
         }
     }
 }
 
 /// What is left of the limits.
-pub(super) struct Budget {
-    pub limits: Limits,
+#[derive(Debug)]
+pub struct Budget {
+    pub(super) limits: Limits,
     started: Instant,
     ticks: Cell<u32>,
     bytes: Cell<u64>,
+    depth: Cell<u32>,
 }
 
 /// The clock is read once in so many steps.
 const STEPS_BETWEEN_LOOKS: u32 = 64;
+/// Clauses, parts of patterns and hops that are searched inside each other: each takes a part of the stack.
+const MOST_DEPTH: u32 = 300;
 /// Bytes that cost as much time as a step.
 const BYTES_OF_A_STEP: u64 = 4_096;
 
 impl Budget {
-    pub(super) fn new(limits: Limits) -> Self {
+    /// All of it: the time begins now.
+    pub fn new(limits: Limits) -> Self {
         Self {
             limits,
             started: Instant::now(),
             ticks: Cell::new(0),
             bytes: Cell::new(0),
+            depth: Cell::new(0),
         }
     }
 
     /// Counts one step.
-    pub(super) fn tick(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The time is over, or someone asked to stop.
+    pub fn tick(&self) -> Result<()> {
         self.spend(1)
     }
 
@@ -61,8 +74,36 @@ impl Budget {
         self.spend(1 + steps_for(value.bytes()))
     }
 
+    /// Goes one clause, part of a pattern or hop deeper; [`Budget::leave`] comes back.
+    pub(super) fn enter(&self) -> Result<()> {
+        let depth = self.depth.get() + 1;
+        self.depth.set(depth);
+        if depth > MOST_DEPTH {
+            return Err(exceeded(
+                "DepthLimit",
+                format!(
+                    "more than {MOST_DEPTH} clauses, parts of patterns and hops are searched inside each other"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// See [`Budget::enter`]. After an error there is nothing to come back to.
+    pub(super) fn leave(&self) {
+        self.depth.set(self.depth.get() - 1);
+    }
+
+    /// Counts so many steps.
+    pub(super) fn ticks(&self, steps: usize) -> Result<()> {
+        self.spend(u32::try_from(steps).unwrap_or(u32::MAX))
+    }
+
     /// Looks at the clock at once.
-    pub(super) fn look(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of [`Budget::tick`].
+    pub fn look(&self) -> Result<()> {
         self.spend(STEPS_BETWEEN_LOOKS)
     }
 
@@ -73,21 +114,49 @@ impl Budget {
             return Ok(());
         }
         self.ticks.set(0);
+        if self.limits.cancel.is_cancelled() {
+            return Err(crate::Error::Interrupted.into());
+        }
         if self.started.elapsed() > self.limits.time {
-            return Err(exceeded(
-                "TimeLimit",
-                format!(
-                    "the query took more than {} ms: start from a property or label that few nodes have, \
-                     bound the hops, or allow more time",
-                    self.limits.time.as_millis()
-                ),
-            ));
+            return Err(self.out_of_time());
         }
         Ok(())
     }
 
+    /// The error for a query whose time is over.
+    fn out_of_time(&self) -> CypherError {
+        exceeded(
+            "TimeLimit",
+            format!(
+                "the query took more than {} ms: start from a property or label that few nodes have, bound the \
+                 hops, or allow more time",
+                self.limits.time.as_millis()
+            ),
+        )
+    }
+
+    /// What reading the graph said, or the limit that it was stopped for.
+    pub(super) fn explained(&self, error: CypherError) -> CypherError {
+        let is_stopped = matches!(error.cause.as_deref(), Some(crate::Error::Interrupted));
+        if is_stopped && !self.limits.cancel.is_cancelled() {
+            return self.out_of_time();
+        }
+        error
+    }
+
+    /// Whether work that can only be told to stop should: the time is over, or someone asked. May be asked from
+    /// another thread.
+    pub fn stop(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let until = self.started.checked_add(self.limits.time);
+        let cancel = self.limits.cancel.clone();
+        move || cancel.is_cancelled() || until.is_some_and(|until| Instant::now() > until)
+    }
+
     /// Counts memory that is held until the query ends.
-    pub(super) fn hold(&self, bytes: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// There is no more, or those of [`Budget::tick`].
+    pub fn hold(&self, bytes: u64) -> Result<()> {
         let held = self.bytes.get().saturating_add(bytes);
         self.bytes.set(held);
         if held > self.limits.memory {
