@@ -122,6 +122,11 @@ fn communities_are_nodes_of_their_entities() {
         }
     }
     let (_folder, engine) = engine(&facts);
+    // The word alone finds none: only a plan that reads them does.
+    let words = "MATCH (n {name: 'communities'}) WHERE n.name <> 'IN_COMMUNITY' RETURN n";
+    assert!(rows(&engine, words).is_empty());
+    let known = "CALL show_tables() YIELD name, count WHERE name = 'Community' RETURN count";
+    assert!(rows(&engine, known).is_empty());
     let found = rows(
         &engine,
         "MATCH (n:Lugar)-[:IN_COMMUNITY]->(c:Comunidade)
@@ -141,11 +146,7 @@ fn communities_are_nodes_of_their_entities() {
         "CALL graph.communities(0) YIELD community, size RETURN community.title, size",
     );
     assert_eq!(listed.len(), 2);
-    let tables = rows(
-        &engine,
-        "CALL show_tables() YIELD name, count WHERE name = 'Community' RETURN count",
-    );
-    assert_eq!(tables, [[json!(2)]]);
+    assert_eq!(rows(&engine, known), [[json!(2)]]);
     assert_eq!(
         rows(&engine, "MATCH (c:Community) RETURN count(c)"),
         [[json!(2)]]
@@ -193,6 +194,114 @@ fn every_type_can_be_named_and_a_wrong_name_is_told_with_its_place() {
         let error = refusal(&engine, query);
         assert_eq!(error.position, Some(place), "{query}");
         assert!(error.message.contains(near), "{error}");
+    }
+}
+
+#[test]
+fn variables_functions_procedures_and_clauses_are_suggested() {
+    let (_folder, engine) = engine(SEED);
+    for (query, told) in [
+        ("MATCH (pessoa) RETURN pesoa", "did you mean pessoa?"),
+        (
+            "MATCH (pessoa) WHERE (pesoa)-->() RETURN 1",
+            "did you mean pessoa?",
+        ),
+        ("RETURN toUper('a')", "did you mean toupper"),
+        ("RETURN cuont(1)", "did you mean count?"),
+        (
+            "CALL graph.neighbours('Ana')",
+            "did you mean graph.neighbors?",
+        ),
+        ("CALL nothing.like.it()", "there are db.labels"),
+        (
+            "CALL search.fulltext('a', -1) YIELD node RETURN 1",
+            "from 0 to 100000, not -1",
+        ),
+        (
+            "CALL search.fulltext('a', 'b') YIELD node RETURN 1",
+            "not a string",
+        ),
+    ] {
+        let error = refusal(&engine, query);
+        assert!(error.message.contains(told), "{query}: {error}");
+    }
+    for query in [
+        "",
+        "MATCH (n) RETRN n",
+        "MATCH (n) WHERE",
+        "MATCH (n) RETURN n LIMT 1",
+    ] {
+        let error = refusal(&engine, query);
+        for word in [
+            "CREATE", "MERGE", "DELETE", "SET", "REMOVE", "FOREACH", "LOAD CSV", "INSERT",
+        ] {
+            assert!(
+                !error.message.contains(&format!("`{word}`")),
+                "{query}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn imported_facts_are_cited_with_their_line() {
+    let (_folder, engine) = engine(SEED);
+    let answer = engine.ask_graph("Em que trabalha a Ana?").unwrap();
+    assert_eq!(
+        (answer.evidence[0].uri.as_str(), answer.evidence[0].line),
+        ("import:facts", 4)
+    );
+}
+
+/// Distinct ends of runs are met breadth first; they are those that the runs themselves end at, in which no
+/// relationship comes twice.
+#[test]
+fn distinct_ends_are_those_of_the_runs() {
+    let mut random = 0x2545_f491_u32;
+    let mut below = |most: u32| {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        random % most
+    };
+    for round in 0..12 {
+        let mut facts = String::from("n0\tr0\tn1\tN\tN\n");
+        for _ in 0..(3 + round) {
+            let (one, kind, other) = (below(5), below(2), below(5));
+            let _ = writeln!(facts, "n{one}\tr{kind}\tn{other}\tN\tN");
+        }
+        let (_folder, engine) = engine(&facts);
+        for arrows in [("-", "->"), ("<-", "-"), ("-", "-")] {
+            for hops in ["*1..2", "*1..4", "*0..3", ":r0*1..3", "*..2"] {
+                let run = format!("(a){}[{hops}]{}(b)", arrows.0, arrows.1);
+                let expected = rows(
+                    &engine,
+                    &format!(
+                        "MATCH (a:N) MATCH p = {run} WITH a, collect(p) AS runs
+                        WITH a, [p IN runs | last(nodes(p)).name] AS ends UNWIND ends AS end
+                        WITH DISTINCT a, end RETURN a.name AS x, count(end) AS n ORDER BY x"
+                    ),
+                );
+                for counted in [
+                    format!(
+                        "MATCH (a:N) MATCH {run} RETURN a.name AS x, count(DISTINCT b) AS n ORDER BY x"
+                    ),
+                    format!(
+                        "MATCH (a:N) MATCH {run} WHERE b.name <> '' RETURN a.name AS x, count(DISTINCT b) AS n ORDER BY x"
+                    ),
+                    format!(
+                        "MATCH (a:N) MATCH {run} WITH DISTINCT a, b RETURN a.name AS x, count(b) AS n ORDER BY x"
+                    ),
+                ] {
+                    assert_eq!(rows(&engine, &counted), expected, "{counted}\n{facts}");
+                }
+                let all = format!("MATCH (a:N) MATCH {run} RETURN count(DISTINCT b) AS n");
+                let ends = format!(
+                    "MATCH (a:N) MATCH p = {run} WITH last(nodes(p)) AS b RETURN count(DISTINCT b) AS n"
+                );
+                assert_eq!(rows(&engine, &all), rows(&engine, &ends), "{all}\n{facts}");
+            }
+        }
     }
 }
 
