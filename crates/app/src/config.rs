@@ -5,6 +5,7 @@ mod answers;
 mod collector;
 mod extraction;
 mod gate;
+mod memory;
 mod models;
 mod raw;
 mod search_models;

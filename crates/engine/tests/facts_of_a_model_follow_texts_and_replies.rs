@@ -226,6 +226,7 @@ fn a_narrower_schema_asks_nothing_and_a_wider_one_only_where_it_matters() {
                 ("likes".to_owned(), knows.clone()),
             ]
             .into(),
+            ..Schema::default()
         },
         ..ExtractionSettings::default()
     };
@@ -301,6 +302,7 @@ fn dates_and_exclusive_relations_end_one_another() {
             ]
             .into(),
             relation: [("LIVES_IN".to_owned(), lives)].into(),
+            ..Schema::default()
         },
         ..ExtractionSettings::default()
     };

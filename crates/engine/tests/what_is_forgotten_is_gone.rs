@@ -118,6 +118,30 @@ fn a_forgotten_document_is_in_no_file_and_stays_away() {
     ));
 }
 
+#[test]
+fn a_filter_forgets_what_it_lets_through_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let vault = folder.path().join("vault");
+    fs::create_dir_all(vault.join("old")).unwrap();
+    let dated = |year: u32| format!("---\ndate: {year}-05-01\n---\nThe {MARKER} of {year}.\n");
+    fs::write(vault.join("old/a.md"), dated(2018)).unwrap();
+    fs::write(vault.join("old/b.md"), "A harbour of 2022.\n").unwrap();
+    fs::write(vault.join("c.md"), "A harbour by the sea.\n").unwrap();
+    let engine = open(folder.path());
+    index(&engine, &vault);
+    let mut request = ForgetRequest::default();
+    request.filter.under.push("vault/old".to_owned());
+    assert_eq!(engine.preview_forget(&request).unwrap().documents.len(), 2);
+    request.filter.until = Some("2019".to_owned());
+    let preview = engine.preview_forget(&request).unwrap();
+    assert_eq!(preview.documents, ["vault/old/a.md"]);
+    engine.forget(&request).unwrap();
+    assert_absent(&engine, folder.path());
+    assert_eq!(engine.stats().unwrap().documents, 2);
+    request.filter.since = Some("soon".to_owned());
+    assert!(engine.preview_forget(&request).is_err());
+}
+
 /// Every passage's vector is drawn from its text.
 struct Sums(EmbeddingSpace);
 

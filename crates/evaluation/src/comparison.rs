@@ -1,5 +1,5 @@
 use crate::bootstrap::{Interval, RESAMPLES, Table, intervals};
-use crate::dataset::{Half, Question};
+use crate::dataset::{Half, Question, halves};
 use crate::metrics::Metrics;
 
 /// What one mode ranked: for every question, in the set's order, the passage ids, best first.
@@ -33,8 +33,10 @@ pub struct Comparison {
     pub metrics: Vec<String>,
     pub modes: Vec<String>,
     pub all: Figures,
-    /// The two halves of the set by a hash of the qid.
+    /// The two halves of the set: whole scopes where there are several, else by a hash of the qid.
     pub halves: [Figures; 2],
+    /// Whether no scope is in both halves.
+    pub halves_of_scopes: bool,
     /// One entry for every value of the chosen field, sorted by its label.
     pub parts: Vec<(String, Figures)>,
 }
@@ -53,11 +55,12 @@ impl Comparison {
                 scores.collect()
             })
             .collect();
-        let figures = |belongs: &dyn Fn(&Question) -> bool| {
+        let of_half = halves(questions);
+        let figures = |belongs: &dyn Fn(usize, &Question) -> bool| {
             let mut table = Table::new(width * runs.len());
             let mut groups = false;
-            for (question, row) in questions.iter().zip(&rows) {
-                if belongs(question) {
+            for (n, (question, row)) in questions.iter().zip(&rows).enumerate() {
+                if belongs(n, question) {
                     table.push(row.iter().copied());
                     groups |= !question.groups.is_empty();
                 }
@@ -70,11 +73,17 @@ impl Comparison {
         Self {
             metrics: metrics.names(),
             modes: runs.iter().map(|run| run.mode.clone()).collect(),
-            all: figures(&|_| true),
-            halves: [Half::First, Half::Second].map(|half| figures(&|q| q.half() == half)),
+            all: figures(&|_, _| true),
+            halves: [Half::First, Half::Second].map(|half| figures(&|n, _| of_half[n] == half)),
+            halves_of_scopes: scopes_of(questions) > 1,
             parts: labels
                 .into_iter()
-                .map(|label| (label.clone(), figures(&|q| q.part.as_ref() == Some(label))))
+                .map(|label| {
+                    (
+                        label.clone(),
+                        figures(&|_, q| q.part.as_ref() == Some(label)),
+                    )
+                })
                 .collect(),
         }
     }
@@ -83,6 +92,13 @@ impl Comparison {
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric == name)
     }
+}
+
+fn scopes_of(questions: &[Question]) -> usize {
+    let mut scopes: Vec<&String> = questions.iter().filter_map(|q| q.scope.as_ref()).collect();
+    scopes.sort_unstable();
+    scopes.dedup();
+    scopes.len()
 }
 
 fn figures(table: &Table, width: usize, groups: bool, seed: u64) -> Figures {

@@ -48,6 +48,9 @@ fn write_description(out: &mut impl Write, description: &Description) -> io::Res
     for entry in &description.history {
         write_relation(out, &entry.relation, entry.standing.as_str())?;
     }
+    for claim in &description.claims {
+        show::claim(out, claim)?;
+    }
     for passage in &description.passages {
         let place = place(&plain_line(&passage.uri), passage.line);
         let excerpt: String = plain_line(&passage.text).chars().take(EXCERPT).collect();

@@ -53,5 +53,12 @@ fn write_diff(out: &mut impl Write, diff: &GraphDiff) -> io::Result<()> {
         Ok(())
     };
     lines("+", &diff.began)?;
-    lines("−", &diff.ended)
+    lines("−", &diff.ended)?;
+    for (sign, claims) in [("+", &diff.claims_began), ("−", &diff.claims_ended)] {
+        for claim in claims {
+            write!(out, "{} ", painted(ACCENT, sign))?;
+            show::claim(out, claim)?;
+        }
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use malha_engine::types::{ForgetReport, ForgetRequest, PurgeState};
 
+use super::documents::DocumentArgs;
 use super::index::open_or_create;
 use crate::config::Settings;
 use crate::exit::{Exit, Refusal};
@@ -23,6 +24,8 @@ pub(crate) struct Args {
     /// All documents that hold this text, letter by letter; repeatable
     #[arg(long, value_name = "TEXT")]
     text: Vec<String>,
+    #[command(flatten)]
+    documents: DocumentArgs,
     /// Everything in the namespace
     #[arg(long)]
     everything: bool,
@@ -30,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long)]
     yes: bool,
     /// Let a forgotten document (by uri) or entity (by name) come back with the next run
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["document", "entity", "session", "text", "everything", "yes"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["document", "entity", "session", "text", "everything", "yes", "under", "tag", "since", "until", "kind"])]
     allow: Option<String>,
 }
 
@@ -49,10 +52,12 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         entities: args.entity.clone(),
         sessions: args.session.clone(),
         texts: args.text.clone(),
+        filter: args.documents.filter(),
         everything: args.everything,
     };
     if request == ForgetRequest::default() && !args.yes {
-        let message = "say what to forget: --document, --entity, --session, --text or --everything";
+        let message = "say what to forget: --document, --entity, --session, --text, --under, --tag, \
+                       --since, --until, --kind or --everything";
         return Err(Refusal::new(Exit::Usage, message).into());
     }
     let report = if args.yes {

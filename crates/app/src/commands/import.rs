@@ -1,4 +1,4 @@
-//! `malha import --format triples|malha|msgraphrag|lightrag|nano|openie PATH`
+//! `malha import --format triples|malha|msgraphrag|lightrag|nano|openie|chat PATH`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// What the file holds
     #[arg(long, value_enum)]
     format: Format,
-    /// File to read; for msgraphrag, lightrag and nano the folder
+    /// File to read; for msgraphrag, lightrag and nano the folder; for chat either
     file: PathBuf,
     /// Triples: relation that a subject has to one thing at a time; repeatable
     #[arg(long, value_name = "RELATION")]
@@ -50,6 +50,9 @@ enum Format {
     Nano,
     /// Entities and triples by passage, as HippoRAG keeps them (JSON or JSON lines)
     Openie,
+    /// Conversations as ChatGPT, Claude, Gemini, Open WebUI and others export them: conversations.json,
+    /// MyActivity.json, or the ZIP or folder with it
+    Chat,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
@@ -57,7 +60,8 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         args.format,
         Format::Msgraphrag | Format::Lightrag | Format::Nano
     );
-    if !(args.file.is_file() && !is_folder || args.file.is_dir() && is_folder) {
+    let is_either = args.format == Format::Chat && args.file.exists();
+    if !(is_either || args.file.is_file() && !is_folder || args.file.is_dir() && is_folder) {
         let what = if is_folder { "folder" } else { "file" };
         let message = format!("{}: no such {what}", args.file.display());
         return Err(Refusal::new(Exit::NotFound, message).into());
@@ -69,6 +73,7 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         Format::Lightrag => import_foreign(args, ForeignFormat::LightRag, settings),
         Format::Nano => import_foreign(args, ForeignFormat::Nano, settings),
         Format::Openie => import_foreign(args, ForeignFormat::OpenIe, settings),
+        Format::Chat => import_chats(&args.file, settings),
     }
 }
 
@@ -85,6 +90,36 @@ fn import_foreign(args: &Args, format: ForeignFormat, settings: &Settings) -> an
         out.flush()?;
     }
     foreign_summary(&report, &name, settings);
+    Ok(if report.failures.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Partial
+    })
+}
+
+fn import_chats(path: &Path, settings: &Settings) -> anyhow::Result<Exit> {
+    let report = open_or_create(settings)?.import_chats(path)?;
+    if settings.json {
+        let mut out = Output::new();
+        out.json(&report)?;
+        out.flush()?;
+    }
+    let verbosity = settings.verbosity;
+    for failure in &report.failures {
+        stderr::failed(&place(&failure.uri, failure.line), &failure.reason);
+    }
+    let undo = report.operation.map_or(String::new(), |id| {
+        format!("; `malha undo {id}` takes it back")
+    });
+    let message = format!(
+        "{} with {}: {} new, {} closed; {} of other branches left out{undo}",
+        count(report.conversations as u64, "conversation", "conversations"),
+        count(report.turns as u64, "turn", "turns"),
+        report.turns_added,
+        report.turns_closed,
+        report.left_out,
+    );
+    stderr::note(verbosity, &message);
     Ok(if report.failures.is_empty() {
         Exit::Success
     } else {

@@ -89,6 +89,17 @@ fn write_recalled(out: &mut impl Write, recalled: &Recalled) -> io::Result<()> {
             painted(DIM, plain_line(&relation.context))
         )?;
     }
+    for claim in &recalled.claims {
+        let object = claim.object.as_deref().map(plain_line).unwrap_or_default();
+        let status = format!("{}, {}", plain_line(&claim.kind), claim.status.as_str());
+        writeln!(
+            out,
+            "{} {object} [{}]  {}",
+            painted(STRONG, plain_line(&claim.subject)),
+            painted(ACCENT, status),
+            painted(DIM, plain_line(&claim.description))
+        )?;
+    }
     for passage in &recalled.evidence {
         let place = place(&plain_line(&passage.uri), passage.line);
         let said_at = passage

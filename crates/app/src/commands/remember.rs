@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use malha_engine::Error;
-use malha_engine::types::{ConflictPolicy, GivenEntity, GivenFact, Memory, MemoryReport};
+use malha_engine::types::{
+    ClaimStatus, ConflictPolicy, GivenClaim, GivenEntity, GivenFact, Memory, MemoryReport, NearBy,
+};
 use serde_json::Value;
 
 use super::index::open_or_create;
@@ -18,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
     /// Read memories from a file instead (`-`: stdin): one JSON object, a list, or one object a line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "entity", "fact"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "entity", "fact", "claim"])]
     file: Option<PathBuf>,
     /// Who said it
     #[arg(long, value_name = "NAME")]
@@ -38,6 +40,12 @@ pub(crate) struct Args {
     /// A fact, `FROM|RELATION|TO` or `FROM|RELATION|TO|SENTENCE`; repeatable
     #[arg(long, value_name = "FACT")]
     fact: Vec<String>,
+    /// A claim, `SUBJECT|TYPE|SENTENCE` or `SUBJECT|TYPE|SENTENCE|OBJECT`; repeatable
+    #[arg(long, value_name = "CLAIM")]
+    claim: Vec<String>,
+    /// How the claims stand
+    #[arg(long, value_enum, default_value_t = StatusName::Suspected)]
+    status: StatusName,
     #[command(flatten)]
     dates: Dates,
     /// What a contradiction of an exclusive relation does
@@ -48,7 +56,7 @@ pub(crate) struct Args {
 /// When facts hold.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Dates {
-    /// When the facts began to hold
+    /// When the facts and claims began to hold
     #[arg(long, value_name = "DATE")]
     valid_from: Option<String>,
     /// Until when they hold; `2006` means until 2007
@@ -57,6 +65,27 @@ pub(crate) struct Dates {
     /// The facts' subject has this relation to one thing at a time
     #[arg(long)]
     exclusive: bool,
+}
+
+/// How a claim stands, as the user names it.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum StatusName {
+    /// Established
+    True,
+    /// Refuted
+    False,
+    /// Somebody says so
+    Suspected,
+}
+
+impl From<StatusName> for ClaimStatus {
+    fn from(name: StatusName) -> Self {
+        match name {
+            StatusName::True => Self::True,
+            StatusName::False => Self::False,
+            StatusName::Suspected => Self::Suspected,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -159,6 +188,22 @@ fn given(args: &Args) -> Result<Memory, Refusal> {
             ..args.dates.fact()
         })
     });
+    let claims = args.claim.iter().map(|written| {
+        let parts: Vec<&str> = written.splitn(4, '|').map(str::trim).collect();
+        let [subject, kind, description, object @ ..] = parts.as_slice() else {
+            let message = format!("{written:?} is no claim; write SUBJECT|TYPE|SENTENCE");
+            return Err(Refusal::new(Exit::Usage, message));
+        };
+        Ok(GivenClaim {
+            subject: (*subject).to_owned(),
+            object: object.first().map(|&object| object.to_owned()),
+            kind: (*kind).to_owned(),
+            status: args.status.into(),
+            description: (*description).to_owned(),
+            valid_from: args.dates.valid_from.clone(),
+            valid_to: args.dates.valid_to.clone(),
+        })
+    });
     Ok(Memory {
         text: args.text.join(" "),
         speaker: args.speaker.clone(),
@@ -167,6 +212,7 @@ fn given(args: &Args) -> Result<Memory, Refusal> {
         id: args.id.clone(),
         entities: entities.collect(),
         relations: relations.collect::<Result<_, _>>()?,
+        claims: claims.collect::<Result<_, _>>()?,
     })
 }
 
@@ -221,18 +267,38 @@ pub(super) fn show(report: &MemoryReport, settings: &Settings) -> anyhow::Result
         ("ended, or goes on", &report.ended),
         ("conflict", &report.conflicts),
         ("not taken in again", &report.suppressed),
-        ("spelled alike", &report.similar),
     ];
     for (what, items) in lines {
         for item in items {
             stderr::note(verbosity, &format!("{what}: {}", plain_line(item)));
         }
     }
+    for near in &report.near {
+        let what = match near.by {
+            NearBy::Name => "spelled almost alike",
+            NearBy::Text => "nearly the same words",
+            NearBy::Vector => "nearly the same meaning",
+        };
+        let (new, known) = (plain_line(&near.new), plain_line(&near.known));
+        let message = format!("{what}: {new} ~ {known} ({})", plain_line(&near.uri));
+        stderr::note(verbosity, &message);
+    }
     let undo = report.operation.map_or(String::new(), |id| {
         format!("; `malha undo {id}` takes it back")
     });
+    let changed = [
+        report.claims_added,
+        report.claims_retracted,
+        report.claims_repeated,
+    ];
+    let claims = if changed == [0; 3] {
+        String::new()
+    } else {
+        let [added, retracted, repeated] = changed;
+        format!("; claims: +{added} −{retracted}, {repeated} known before")
+    };
     let message = format!(
-        "{}; entities: +{}; relations: +{} −{}, {} known before{undo}",
+        "{}; entities: +{}; relations: +{} −{}, {} known before{claims}{undo}",
         count(report.episodes.len() as u64, "episode", "episodes"),
         report.entities_added,
         report.relations_added,

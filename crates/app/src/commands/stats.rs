@@ -26,7 +26,7 @@ pub(crate) fn run(_args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn rows(stats: &Stats) -> [(&'static str, u64); 15] {
+fn rows(stats: &Stats) -> [(&'static str, u64); 16] {
     [
         ("documents", stats.documents),
         ("passages", stats.chunks),
@@ -34,6 +34,7 @@ fn rows(stats: &Stats) -> [(&'static str, u64); 15] {
         ("aliases", stats.aliases),
         ("mentions", stats.mentions),
         ("relations", stats.relations),
+        ("claims", stats.claims),
         ("links resolved", stats.links_resolved),
         ("links unresolved", stats.links_unresolved),
         ("links ambiguous", stats.links_ambiguous),

@@ -75,5 +75,13 @@ fn write_timeline(out: &mut impl Write, timeline: &Timeline, evidence: bool) -> 
             }
         }
     }
+    for claim in &timeline.claims {
+        show::claim(out, claim)?;
+        if evidence {
+            for stated in &claim.evidence {
+                show::evidence(out, stated)?;
+            }
+        }
+    }
     Ok(())
 }

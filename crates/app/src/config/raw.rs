@@ -14,6 +14,7 @@ use super::Settings;
 use super::answers::Answers;
 use super::extraction::Extraction;
 use super::gate::Gate;
+use super::memory::Memory;
 use super::models::Models;
 use super::search_models;
 use crate::exit::{Exit, Refusal};
@@ -36,6 +37,7 @@ pub(super) struct Raw {
     chunk: Chunk,
     search: Search,
     gate: Gate,
+    memory: Memory,
     ab: Ab,
     models: Models,
     local_models: search_models::LocalFolder,
@@ -222,6 +224,7 @@ impl Raw {
                 synonyms: over.search.synonyms.or(self.search.synonyms),
             },
             gate: self.gate.overlaid_by(over.gate),
+            memory: self.memory.overlaid_by(over.memory),
             ab: Ab {
                 log: over.ab.log.or(self.ab.log),
             },
@@ -238,6 +241,12 @@ impl Raw {
     #[cfg(test)]
     pub(super) fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// The table of the memory.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// Whether it says how passages are cut.
@@ -288,6 +297,7 @@ impl Raw {
             use_ranker: self.search.learned_ranker.expect(SET),
             use_synonyms: self.search.synonyms.expect(SET),
             likeness,
+            half_lives: self.memory.check().map_err(bad)?,
         };
         check_chunking(engine.chunk_size, engine.chunk_overlap).map_err(bad)?;
         Ok(Settings {
@@ -396,6 +406,14 @@ impl Environment {
                 }
                 _ if name.starts_with("MALHA_GATE_") => {
                     match settings.gate.set(&name["MALHA_GATE_".len()..], &value) {
+                        Some(result) => {
+                            result.map_err(|reason| bad(format!("{name}: {reason}")))?;
+                        }
+                        None => found.unknown.push(name),
+                    }
+                }
+                _ if name.starts_with("MALHA_MEMORY_") => {
+                    match settings.memory.set(&name["MALHA_MEMORY_".len()..], &value) {
                         Some(result) => {
                             result.map_err(|reason| bad(format!("{name}: {reason}")))?;
                         }

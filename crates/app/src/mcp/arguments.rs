@@ -19,6 +19,37 @@ impl<E: std::error::Error> From<E> for Refused {
     }
 }
 
+/// Items before these are on no page: whoever wants more asks a narrower question.
+const DEEPEST: usize = 100_000;
+
+/// Some items of a long list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) start: usize,
+    pub(super) length: usize,
+}
+
+impl Page {
+    /// The place that a cursor names.
+    pub(super) fn start_of(cursor: &str) -> Result<usize, Refused> {
+        let start = cursor.strip_prefix("at-").and_then(|at| at.parse().ok());
+        start
+            .filter(|start| (1..=DEEPEST).contains(start))
+            .ok_or_else(|| Refused(format!("{cursor:?} is no cursor of a page before")))
+    }
+
+    /// The place after the last item.
+    pub(super) const fn end(self) -> usize {
+        self.start + self.length
+    }
+
+    /// The cursor of the next page, after so many items of this one.
+    pub(super) fn next(self, shown: usize, has_more: bool) -> Option<String> {
+        let next = self.start + shown;
+        (has_more && shown > 0 && next <= DEEPEST).then(|| format!("at-{next}"))
+    }
+}
+
 /// The arguments of one call.
 pub(super) struct Arguments {
     pub(super) given: JsonObject,
@@ -97,6 +128,16 @@ impl Arguments {
         }
     }
 
+    /// The page that `limit` and `cursor` name.
+    pub(super) fn page(&self, default: usize, most: usize) -> Result<Page, Refused> {
+        let length = self.number("limit", default, most)?;
+        let start = match self.maybe_text("cursor")? {
+            None => 0,
+            Some(cursor) => Page::start_of(&cursor)?,
+        };
+        Ok(Page { start, length })
+    }
+
     pub(super) fn flag(&self, name: &str) -> Result<bool, Refused> {
         match self.given.get(name) {
             None | Some(Value::Null) => Ok(false),
@@ -142,5 +183,35 @@ const fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_lead_on_and_are_checked() {
+        let page = |start, length| Page { start, length };
+        assert_eq!(page(0, 10).next(10, true).as_deref(), Some("at-10"));
+        assert_eq!(page(10, 10).next(4, true).as_deref(), Some("at-14"));
+        assert_eq!(page(0, 10).next(10, false), None);
+        assert_eq!(
+            page(0, 10).next(0, true),
+            None,
+            "a page of nothing leads nowhere"
+        );
+        assert_eq!(Page::start_of("at-14").unwrap(), 14);
+        for bad in [
+            "",
+            "14",
+            "at-",
+            "at-0",
+            "at--1",
+            "at-99999999999999999999",
+            "at-100001",
+        ] {
+            assert!(Page::start_of(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -6,6 +6,7 @@ mod arguments;
 mod prompts;
 mod reference;
 mod resources;
+mod schema;
 mod server;
 mod setup;
 mod tools;

@@ -11,8 +11,9 @@ use malha_engine::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::arguments::Refused;
-use super::tools::{Access, Tool, object, quoted, text, value};
+use super::arguments::{Page, Refused};
+use super::schema::{answer, list, object, paged, text};
+use super::tools::{Access, Tool, quoted, value};
 
 /// Entities of a whole graph that are read at most.
 const WHOLE: usize = 2_000;
@@ -56,6 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &json!({"entities": list_of(&["name", "entityType", "observations"])}),
             )
         },
+        output: || answer(&json!({"entities": [entity_like()]})),
         run: |engine, given| {
             let entities: Vec<Entity> = given.read(Some("entities"))?;
             let memories: Vec<Memory> = entities
@@ -87,6 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &json!({"relations": list_of(&["from", "to", "relationType"])}),
             )
         },
+        output: || answer(&json!({"relations": [relation_like()]})),
         run: |engine, given| {
             let relations: Vec<Relation> = given.read(Some("relations"))?;
             let memory = Memory {
@@ -116,6 +119,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 &json!({"observations": list_of(&["entityName", "contents"])}),
             )
         },
+        output: || {
+            answer(&json!({"results": [{"entityName": "string", "addedObservations": ["string"]}]}))
+        },
         run: |engine, given| {
             let observed: Vec<Observed> = given.read(Some("observations"))?;
             let mut results = Vec::new();
@@ -131,7 +137,8 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Delete entities",
         description: "Delete entities with their relations and observations, for good.",
         access: Access::Destroys,
-        input: || object(&["entityNames"], &json!({"entityNames": names()})),
+        input: || object(&["entityNames"], &json!({"entityNames": list("Names")})),
+        output: done,
         run: |engine, given| {
             for name in given.texts("entityNames")? {
                 if !engine.entity(&name)?.is_empty() {
@@ -157,6 +164,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &json!({"deletions": list_of(&["entityName", "observations"])}),
             )
         },
+        output: done,
         run: |engine, given| {
             let deletions: Vec<Observed> = given.read(Some("deletions"))?;
             for one in deletions {
@@ -190,6 +198,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &json!({"relations": list_of(&["from", "to", "relationType"])}),
             )
         },
+        output: done,
         run: |engine, given| {
             let relations: Vec<Relation> = given.read(Some("relations"))?;
             for relation in relations {
@@ -211,14 +220,26 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Read the graph",
         description: "All entities with their observations, and all relations.",
         access: Access::Reads,
-        input: || object(&[], &json!({})),
-        run: |engine, _| {
-            let names: Vec<String> = engine
-                .hubs(WHOLE)?
+        input: || {
+            paged(
+                &[],
+                json!({"limit": {"type": "integer", "minimum": 1, "description": "Entities of a page; 2000 if not said"}}),
+            )
+        },
+        output: graph_like,
+        run: |engine, given| {
+            let page: Page = given.page(WHOLE, WHOLE)?;
+            let mut found = engine.hubs(page.end() + 1)?;
+            let has_more = found.len() > page.end();
+            found.truncate(page.end());
+            let names: Vec<String> = found
                 .into_iter()
+                .skip(page.start)
                 .map(|entity| entity.public_id.0)
                 .collect();
-            graph_of(engine, &names)
+            let mut graph = graph_of(engine, &names)?;
+            graph["next_cursor"] = json!(page.next(names.len(), has_more));
+            Ok(graph)
         },
     },
     Tool {
@@ -227,6 +248,7 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Entities that a query names or that the passages it finds speak of, with their relations.",
         access: Access::Reads,
         input: || object(&["query"], &json!({"query": text("Names, types or words")})),
+        output: graph_like,
         run: |engine, given| {
             let found = engine.recall(&RecallRequest {
                 max_hops: 1,
@@ -242,7 +264,8 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Open nodes",
         description: "Entities of these names, with the relations among them.",
         access: Access::Reads,
-        input: || object(&["names"], &json!({"names": names()})),
+        input: || object(&["names"], &json!({"names": list("Names")})),
+        output: graph_like,
         run: |engine, given| graph_of(engine, &given.texts("names")?),
     },
 ];
@@ -350,8 +373,22 @@ fn graph_of(engine: &Engine, names: &[String]) -> Result<Value, Refused> {
     quoted(json!({ "entities": entities, "relations": relations }))
 }
 
-fn names() -> Value {
-    json!({"type": "array", "items": {"type": "string"}})
+fn entity_like() -> Value {
+    json!({"name": "string", "entityType": "string", "observations": ["string"]})
+}
+
+fn relation_like() -> Value {
+    json!({"from": "string", "to": "string", "relationType": "string"})
+}
+
+fn graph_like() -> Value {
+    answer(&json!({
+        "trust": "string", "entities": [entity_like()], "relations": [relation_like()], "next_cursor": "string?",
+    }))
+}
+
+fn done() -> Value {
+    answer(&json!({"success": "boolean", "message": "string"}))
 }
 
 fn list_of(fields: &[&str]) -> Value {
@@ -359,7 +396,7 @@ fn list_of(fields: &[&str]) -> Value {
         .iter()
         .map(|&field| {
             let schema = match field {
-                "observations" | "contents" => names(),
+                "observations" | "contents" => list("Texts"),
                 _ => json!({"type": "string"}),
             };
             (field.to_owned(), schema)

@@ -1,4 +1,4 @@
-//! Documents and entities as resources.
+//! Documents, entities and reports of communities as resources.
 
 use malha_engine::Engine;
 use rmcp::model::{ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
@@ -7,6 +7,7 @@ use super::arguments::Refused;
 
 const DOCUMENT: &str = "malha://document/";
 const ENTITY: &str = "malha://entity/";
+const REPORT: &str = "malha://report/";
 /// Resources of one page.
 const PAGE: usize = 100;
 
@@ -40,6 +41,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
             .with_description("The text of a document, by its uri"),
         ResourceTemplate::new(format!("{ENTITY}{{+name}}"), "entity")
             .with_description("All that is known of an entity, by name, alias or public id"),
+        ResourceTemplate::new(format!("{REPORT}{{number}}"), "report")
+            .with_description("What a community is about, by its number in `communities`"),
     ]
 }
 
@@ -50,6 +53,14 @@ pub(super) fn read(engine: &Engine, uri: &str) -> Result<Option<ResourceContents
     } else if let Some(name) = uri.strip_prefix(ENTITY) {
         match engine.describe(name) {
             Ok(described) => Ok(serde_json::to_string_pretty(&described)?),
+            Err(error) => Err(error),
+        }
+    } else if let Some(number) = uri.strip_prefix(REPORT) {
+        let Ok(number) = number.parse() else {
+            return Ok(None);
+        };
+        match engine.community_report(number) {
+            Ok(report) => Ok(serde_json::to_string_pretty(&report)?),
             Err(error) => Err(error),
         }
     } else {

@@ -15,6 +15,7 @@ mod a_model_queries_the_graph;
 mod a_name_leads_to_its_neighbours;
 mod a_question_about_some_documents_counts_them;
 mod a_search_is_logged_after_it_is_shown;
+mod agents_speak_the_protocol;
 mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;
 mod chat_models_are_configured_by_file_and_environment;

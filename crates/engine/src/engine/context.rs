@@ -55,6 +55,7 @@ impl Engine {
             beside_the_point = off;
             candidates.entities = around.nodes.iter().map(entity_line).collect();
             candidates.relations = relation_lines(&around, &entries);
+            candidates.claims = self.explore(|explorer| explorer.claims_around(&entries))?;
             candidates.reports = self.reports_around(&entries)?;
         }
         let (items, used, mut cut) = pack(candidates, request.budget);

@@ -55,6 +55,7 @@ impl Engine {
                         let lost =
                             storage::withdraw_document(scope.connection, document, scope.now)?;
                         storage::forget_types_of(scope.connection, &uri)?;
+                        writer.withdraw_claims(document)?;
                         let lost = facts_of(&writer, &lost)?;
                         writer.settle_withdrawn(&lost)?;
                     }
@@ -71,6 +72,10 @@ impl Engine {
                         let facts = storage::relations_at(scope.connection, entity)?;
                         for fact in facts_of(&writer, &facts)? {
                             writer.retract(fact)?;
+                        }
+                        for claim in storage::claims_of_entity(scope.connection, entity, scope.now)?
+                        {
+                            storage::retract_claim(scope.connection, claim.id, scope.now)?;
                         }
                         for alias in storage::aliases_of_entity(scope.connection, entity)? {
                             changes.change_owner(&alias.folded);
@@ -144,6 +149,11 @@ impl Engine {
         for name in &request.entities {
             entities.extend(self.explore(|explorer| explorer.known(name))?);
         }
+        let filtered = if request.filter.is_empty() {
+            Vec::new()
+        } else {
+            self.documents_matching(&request.filter)?.0
+        };
         let store = self.store();
         let connection = store.connection();
         let namespace = store
@@ -163,6 +173,10 @@ impl Engine {
         };
         for uri in &request.documents {
             add("uri", "document", uri)?;
+        }
+        for id in filtered {
+            // With what stood at its uri before.
+            add("uri", "", &storage::document_marks(connection, id)?.0)?;
         }
         let mut turns: BTreeSet<i64> = BTreeSet::new();
         for session in &request.sessions {

@@ -3,12 +3,15 @@
 mod answer;
 mod ask;
 mod cache;
+mod chat_import;
 mod checker;
+mod claims;
 mod communities;
 mod context;
 mod conventions;
 mod conversation;
 mod cypher;
+mod describe;
 mod documents;
 mod drift;
 mod embedding;

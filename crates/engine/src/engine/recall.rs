@@ -1,4 +1,4 @@
-//! What memory holds about a question or an entity: passages, entities and relations within a budget.
+//! What memory holds about a question: passages, entities, relations and claims within a budget.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,12 +8,12 @@ use super::explore::Explorer;
 use crate::Result;
 use crate::chunking::estimate_tokens;
 use crate::graph::{Edge, EdgeFilter, Traversal};
-use crate::memory::UNTYPED;
-use crate::storage;
+use crate::memory::{UNTYPED, faded};
+use crate::storage::{self, ClaimRow};
 use crate::text::{Tokenizer, detect_language, query_terms};
 use crate::types::{
-    ChunkId, Description, Direction, EntityId, EntryEntity, Evidence, RecallRequest, Recalled,
-    RecalledEntity, RecalledPassage, RecalledRelation, SearchRequest, Standing, TimelineRequest,
+    Direction, EntityId, EntryEntity, Evidence, HalfLives, RecallRequest, Recalled, RecalledClaim,
+    RecalledEntity, RecalledPassage, RecalledRelation, SearchRequest, Standing,
 };
 
 /// Entities that a walk starts from at most.
@@ -25,8 +25,6 @@ const LIKE_PASSAGES: usize = 3;
 /// Entities of a walk, and the degree from which it does not pass through one.
 const NODES: usize = 60;
 const HUB: u32 = 200;
-/// Relations and passages of a description.
-const DESCRIBED: usize = 30;
 /// Relations that take their turn between two passages.
 const TURN: usize = 4;
 
@@ -54,7 +52,8 @@ impl Engine {
                 .push(format!("passages were not searched: {error}")),
         }
         let walked = self.explore(|explorer| {
-            let gathered = explorer.gather(request, &entries, &passages)?;
+            let gathered =
+                explorer.gather(request, &entries, &passages, &self.config.half_lives)?;
             explorer.fill(request, &gathered, &passages, &mut recalled)
         });
         if let Err(error) = walked {
@@ -64,20 +63,13 @@ impl Engine {
         }
         recalled
     }
-
-    /// All that is known of the entities of a name: what holds, what held, and the passages that mention them.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when the name is unknown.
-    pub fn describe(&self, name: &str) -> Result<Vec<Description>> {
-        self.explore(|explorer| explorer.describe(name))
-    }
 }
 
-/// What a recall may show, best first.
+/// What a recall may show, best first. Relations and claims come with the confidence that is left of them.
 struct Gathered {
     roots: Vec<EntityId>,
-    edges: Vec<Edge>,
+    edges: Vec<(Edge, f64)>,
+    claims: Vec<(ClaimRow, f64)>,
 }
 
 impl Explorer<'_> {
@@ -86,6 +78,7 @@ impl Explorer<'_> {
         request: &RecallRequest,
         entries: &[EntryEntity],
         passages: &[Evidence],
+        half_lives: &HalfLives,
     ) -> Result<Gathered> {
         let mut roots = Vec::new();
         for entry in entries.iter().take(ROOTS) {
@@ -116,7 +109,7 @@ impl Explorer<'_> {
             .iter()
             .map(|node| (node.entity, node.depth))
             .collect();
-        let mut edges: Vec<Edge> = if request.prefer_present {
+        let edges: Vec<Edge> = if request.prefer_present {
             walked.edges
         } else {
             self.of_all_times(&depth)
@@ -125,16 +118,67 @@ impl Explorer<'_> {
             let ends = [edge.source, edge.target];
             ends.iter().filter_map(|end| depth.get(end)).min().copied()
         };
-        // Near the question first, then what was said last.
-        edges.sort_by_key(|edge| {
+        let mut edges: Vec<(Edge, f64)> = edges
+            .into_iter()
+            .map(|edge| Ok((edge, self.faded_edge(&edge, half_lives)?)))
+            .collect::<Result<_>>()?;
+        // Near the question first, then what is still to be relied on, then what was said last.
+        edges.sort_by_key(|(edge, confidence)| {
             let freshness = if request.prefer_present {
                 edge.window.valid_from.max(edge.window.recorded_at)
             } else {
                 0
             };
-            (distance(edge), Reverse(freshness), edge.relation)
+            let grade = Reverse(grade(*confidence));
+            (distance(edge), grade, Reverse(freshness), edge.relation)
         });
-        Ok(Gathered { roots, edges })
+        let claims = self.claims_to_recall(&roots, request.prefer_present, half_lives)?;
+        Ok(Gathered {
+            roots,
+            edges,
+            claims,
+        })
+    }
+
+    /// What is left of the confidence in a relation at this moment.
+    fn faded_edge(&self, edge: &Edge, half_lives: &HalfLives) -> Result<f64> {
+        let (confidence, observed_at) = storage::confidence_of(self.connection, edge.relation)?;
+        let kind = self.graph.relations.type_ids()[edge.relation_type as usize];
+        let kind = storage::relation_type_name(self.connection, kind)?;
+        Ok(faded(
+            confidence,
+            observed_at,
+            self.at.valid,
+            half_lives.of(&kind),
+        ))
+    }
+
+    /// Claims about the entries, those to be relied on first; without history only what holds.
+    fn claims_to_recall(
+        &self,
+        roots: &[EntityId],
+        prefer_present: bool,
+        half_lives: &HalfLives,
+    ) -> Result<Vec<(ClaimRow, f64)>> {
+        let mut claims: Vec<(ClaimRow, f64)> = self
+            .claims_of(roots, false)?
+            .into_iter()
+            .filter(|(standing, _)| !prefer_present || *standing == Standing::Current)
+            .map(|(_, row)| {
+                let observed_at = row.observed_at.unwrap_or(row.recorded_at);
+                let half_life = half_lives.of(&row.kind);
+                let left = faded(row.confidence, observed_at, self.at.valid, half_life);
+                (row, left)
+            })
+            .collect();
+        claims.sort_by_key(|(row, confidence)| {
+            (
+                Reverse(grade(*confidence)),
+                Reverse(row.from.unwrap_or(row.recorded_at)),
+                row.id,
+            )
+        });
+        Ok(claims)
     }
 
     /// Of the entities in the passages that are most like the question, those whose name, type and description
@@ -218,12 +262,17 @@ impl Explorer<'_> {
             }
         }
         let mut edges = gathered.edges.iter();
+        let mut claims = gathered.claims.iter();
         let mut passages = passages.iter();
         loop {
             let mut ran_dry = true;
-            for edge in edges.by_ref().take(TURN) {
+            for (edge, confidence) in edges.by_ref().take(TURN) {
                 ran_dry = false;
-                self.add_relation(edge, &mut budget, &mut shown, recalled)?;
+                self.add_relation((edge, *confidence), &mut budget, &mut shown, recalled)?;
+            }
+            if let Some((claim, confidence)) = claims.next() {
+                ran_dry = false;
+                self.add_claim((claim, *confidence), &mut budget, recalled)?;
             }
             if let Some(passage) = passages.next() {
                 ran_dry = false;
@@ -234,7 +283,10 @@ impl Explorer<'_> {
             }
         }
         recalled.tokens = request.budget - budget.left;
-        recalled.cut = budget.cut || edges.next().is_some() || passages.next().is_some();
+        recalled.cut = budget.cut
+            || edges.next().is_some()
+            || claims.next().is_some()
+            || passages.next().is_some();
         Ok(())
     }
 
@@ -269,7 +321,7 @@ impl Explorer<'_> {
 
     fn add_relation(
         &self,
-        edge: &Edge,
+        (edge, confidence_now): (&Edge, f64),
         budget: &mut Budget,
         shown: &mut BTreeSet<EntityId>,
         recalled: &mut Recalled,
@@ -282,6 +334,8 @@ impl Explorer<'_> {
             context: view.fact.unwrap_or_default(),
             valid_from: view.times.valid_from_written.or(view.times.valid_from),
             valid_to: view.times.valid_to_written.or(view.times.valid_to),
+            confidence: view.confidence,
+            confidence_now: rounded(confidence_now),
             source: view.evidence.into_iter().next().map(|stated| stated.uri),
         };
         if !budget.take(&[
@@ -296,6 +350,34 @@ impl Explorer<'_> {
             self.add_entity(self.graph.entities.id(end), budget, shown, recalled)?;
         }
         recalled.relations.push(relation);
+        Ok(())
+    }
+
+    fn add_claim(
+        &self,
+        (row, confidence_now): (&ClaimRow, f64),
+        budget: &mut Budget,
+        recalled: &mut Recalled,
+    ) -> Result<()> {
+        let view = self.claim_view(Standing::Current, row.clone())?;
+        let claim = RecalledClaim {
+            id: view.id,
+            subject: view.subject,
+            object: view.object,
+            kind: view.claim_type,
+            status: view.status,
+            description: view.description,
+            valid_from: view.times.valid_from_written.or(view.times.valid_from),
+            valid_to: view.times.valid_to_written.or(view.times.valid_to),
+            confidence: view.confidence,
+            confidence_now: rounded(confidence_now),
+            source: view.evidence.into_iter().next().map(|stated| stated.uri),
+        };
+        let object = claim.object.as_deref().unwrap_or_default();
+        let texts = [&claim.subject, object, &claim.kind, &claim.description];
+        if budget.take(&texts) {
+            recalled.claims.push(claim);
+        }
         Ok(())
     }
 
@@ -326,60 +408,15 @@ impl Explorer<'_> {
         });
         Ok(())
     }
+}
+/// Confidence for ranking, in tenths: a few days make no difference.
+fn grade(confidence: f64) -> i64 {
+    (confidence * 10.0).round() as i64
+}
 
-    fn describe(&self, name: &str) -> Result<Vec<Description>> {
-        self.known(name)?
-            .into_iter()
-            .map(|id| self.description(id))
-            .collect()
-    }
-
-    fn description(&self, id: EntityId) -> Result<Description> {
-        let entity = self.view(id)?;
-        let timeline = self.timeline(&TimelineRequest {
-            limit: usize::MAX,
-            ..TimelineRequest::new(entity.public_id.0.clone())
-        })?;
-        let (current, mut history): (Vec<_>, Vec<_>) = timeline
-            .entries
-            .into_iter()
-            .partition(|entry| entry.standing == Standing::Current);
-        let mut relations: Vec<_> = current.into_iter().map(|entry| entry.relation).collect();
-        relations.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        relations.truncate(DESCRIBED);
-        history.drain(..history.len().saturating_sub(DESCRIBED));
-        let mut chunks: Vec<ChunkId> = Vec::new();
-        if let Some(index) = self.graph.entities.get(id) {
-            let mentioned = self.graph.mentions.chunks(index).iter().copied();
-            let own = self.graph.title_chunks(index);
-            chunks.extend(
-                own.chain(mentioned)
-                    .take(DESCRIBED)
-                    .map(|chunk| self.graph.chunks.id(chunk)),
-            );
-        }
-        let mut passages = Vec::new();
-        for chunk in chunks {
-            let Some(found) = storage::evidence_chunk(self.connection, chunk)? else {
-                continue;
-            };
-            passages.push(RecalledPassage {
-                rank: passages.len() + 1,
-                uri: found.uri,
-                line: found.line,
-                title: found.title,
-                said_at: storage::said_at(self.connection, found.document)?,
-                text: found.text,
-            });
-        }
-        Ok(Description {
-            community: storage::community_of(self.connection, id)?,
-            entity,
-            relations,
-            history,
-            passages,
-        })
-    }
+/// Confidence as shown.
+fn rounded(confidence: f64) -> f64 {
+    (confidence * 1e4).round() / 1e4
 }
 
 /// Tokens that are left, by estimate.

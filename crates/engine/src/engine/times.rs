@@ -120,8 +120,8 @@ impl Explorer<'_> {
         let shown = &shown[shown.len().saturating_sub(request.limit)..];
         Ok(Timeline {
             entities: found
-                .into_iter()
-                .map(|id| self.view(id))
+                .iter()
+                .map(|&id| self.view(id))
                 .collect::<Result<_>>()?,
             entries: shown
                 .iter()
@@ -132,6 +132,7 @@ impl Explorer<'_> {
                     })
                 })
                 .collect::<Result<_>>()?,
+            claims: self.claim_views(&found, request.history)?,
             cut,
         })
     }
@@ -177,11 +178,21 @@ impl Explorer<'_> {
                 .map(|key| self.relation(&edges[key]))
                 .collect::<Result<Vec<_>>>()
         };
+        let claims = self.claims_between(from, to)?;
         let began: Vec<_> = new.difference(&old).copied().collect();
         let ended: Vec<_> = old.difference(&new).copied().collect();
         Ok(GraphDiff {
-            unchanged: old.intersection(&new).count(),
-            cut: began.len() > limit || ended.len() > limit,
+            unchanged: old.intersection(&new).count() + claims.unchanged,
+            cut: [
+                began.len(),
+                ended.len(),
+                claims.began.len(),
+                claims.ended.len(),
+            ]
+            .into_iter()
+            .any(|found| found > limit),
+            claims_began: self.views_of(claims.began, limit)?,
+            claims_ended: self.views_of(claims.ended, limit)?,
             began: views(began, &after)?,
             ended: views(ended, &before)?,
         })

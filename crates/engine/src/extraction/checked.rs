@@ -28,6 +28,9 @@ pub fn check_reply(raw: RawReply, text: &str, schema: &Schema) -> Extraction {
     for relation in raw.relations {
         checker.relation(relation);
     }
+    for claim in raw.claims {
+        checker.claim(claim);
+    }
     for item in raw.unread {
         checker.out.rejected.push(RejectedItem {
             kind: "item",
@@ -38,10 +41,10 @@ pub fn check_reply(raw: RawReply, text: &str, schema: &Schema) -> Extraction {
     checker.out
 }
 
-struct Checker<'a> {
-    schema: &'a Schema,
-    grounding: Grounding<'a>,
-    out: Extraction,
+pub(super) struct Checker<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) grounding: Grounding<'a>,
+    pub(super) out: Extraction,
     /// Positions by key of name and aliases.
     by_name: BTreeMap<String, usize>,
     /// Positions by what the reply calls them.
@@ -265,7 +268,7 @@ impl Checker<'_> {
     }
 
     /// The entity that an end point names: one of the reply's, or one that the passage itself names.
-    fn end(&mut self, what: &str, written: &str) -> Result<usize, String> {
+    pub(super) fn end(&mut self, what: &str, written: &str) -> Result<usize, String> {
         let key = name_key(written);
         if let Some(&at) = self.by_name.get(&key) {
             return Ok(at);
@@ -313,7 +316,7 @@ impl Checker<'_> {
 }
 
 /// A description or fact worth keeping, on one line.
-fn sentence(text: &str) -> Option<String> {
+pub(super) fn sentence(text: &str) -> Option<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let visible: String = line.chars().filter(|c| !c.is_control()).collect();
     (!visible.is_empty()).then_some(visible)

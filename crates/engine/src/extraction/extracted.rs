@@ -6,11 +6,15 @@ use std::ops::Range;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::types::ClaimStatus;
+
 /// What a passage is known to say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extraction {
     pub entities: Vec<ExtractedEntity>,
     pub relations: Vec<ExtractedRelation>,
+    #[serde(default)]
+    pub claims: Vec<ExtractedClaim>,
     pub rejected: Vec<RejectedItem>,
 }
 
@@ -45,6 +49,23 @@ pub struct ExtractedRelation {
     pub valid_from: Option<String>,
     pub valid_to: Option<String>,
     pub properties: Map<String, Value>,
+}
+
+/// A claim that the passage makes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtractedClaim {
+    /// Positions in [`Extraction::entities`].
+    pub subject: usize,
+    pub object: Option<usize>,
+    pub kind: String,
+    pub status: ClaimStatus,
+    pub description: String,
+    /// Bytes of the passage that say it.
+    pub quote: Range<usize>,
+    /// The model gave the quote; otherwise it is the sentence that holds both names.
+    pub is_quoted: bool,
+    pub valid_from: Option<String>,
+    pub valid_to: Option<String>,
 }
 
 /// An item that was not stored, and why.

@@ -5,6 +5,8 @@
 //! and the passage says.
 
 mod checked;
+mod checked_claim;
+mod claim;
 mod ddl;
 mod delimited;
 mod extracted;
@@ -24,13 +26,14 @@ mod summary;
 mod written_triples;
 
 pub use checked::check_reply;
+pub use claim::ClaimType;
 pub use ddl::schema_of_ddl;
-pub use extracted::{ExtractedEntity, ExtractedRelation, Extraction, RejectedItem};
+pub use extracted::{ExtractedClaim, ExtractedEntity, ExtractedRelation, Extraction, RejectedItem};
 pub use infer::{infer_request, read_schema_reply};
 pub use judge::{JudgedName, judge_request, read_verdicts};
 pub use passage::{Passage, PassageChunk, group, split};
 pub use prompt::Prompts;
-pub use raw::{RawEntity, RawRelation, RawReply};
+pub use raw::{RawClaim, RawEntity, RawRelation, RawReply};
 pub use reply::{Unreadable, read_reply};
 pub use request::{Requests, Subject, reply_schema};
 pub use schema::{EntityType, RelationType, Schema, SchemaFindings};

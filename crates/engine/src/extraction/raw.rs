@@ -12,6 +12,7 @@ const OVER_AND_OVER: usize = 3;
 pub struct RawReply {
     pub entities: Vec<RawEntity>,
     pub relations: Vec<RawRelation>,
+    pub claims: Vec<RawClaim>,
     /// What was odd about the reply, in words.
     pub oddities: Vec<&'static str>,
     /// Items that are neither, as they stood.
@@ -45,11 +46,25 @@ pub struct RawRelation {
     pub properties: Map<String, Value>,
 }
 
+/// A claim as the model made it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RawClaim {
+    pub subject: String,
+    pub object: Option<String>,
+    pub kind: String,
+    pub status: Option<String>,
+    pub description: Option<String>,
+    pub quote: Option<String>,
+    pub valid_from: Option<String>,
+    pub valid_to: Option<String>,
+}
+
 impl RawReply {
     /// Adds what another reply says: a second pass, the next piece of a text.
     pub fn extend(&mut self, other: Self) {
         self.entities.extend(other.entities);
         self.relations.extend(other.relations);
+        self.claims.extend(other.claims);
         self.oddities.extend(other.oddities);
         self.unread.extend(other.unread);
     }
@@ -66,6 +81,16 @@ impl RawReply {
         let is_name = |written: &str| names.values().any(|name| name == written);
         for relation in &mut other.relations {
             for end in [&mut relation.source, &mut relation.target] {
+                if let Some(name) = names.get(end).filter(|_| !is_name(end)) {
+                    end.clone_from(name);
+                }
+            }
+        }
+        for claim in &mut other.claims {
+            for end in [Some(&mut claim.subject), claim.object.as_mut()]
+                .into_iter()
+                .flatten()
+            {
                 if let Some(name) = names.get(end).filter(|_| !is_name(end)) {
                     end.clone_from(name);
                 }
@@ -94,7 +119,7 @@ impl RawReply {
 
     /// True when it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.entities.is_empty() && self.relations.is_empty()
+        self.entities.is_empty() && self.relations.is_empty() && self.claims.is_empty()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::claim::claim_of;
 use super::delimited;
 use super::raw::{RawEntity, RawRelation, RawReply};
 use super::reply_item::{entity_of, field, relation_of};
@@ -139,7 +140,8 @@ pub(super) fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> boo
     );
     let is_list = |value: Option<&Value>| value.is_some_and(|v| v.is_array() || v.is_object());
     // `{"relation": "knows", "source": …}` is one relation, no list of them.
-    if !is_list(entities) && !is_list(relations) {
+    let claims = field(map, &["claims", "covariates"]);
+    if !is_list(entities) && !is_list(relations) && !is_list(claims) {
         if let Some(relation) = relation_of(map) {
             reply.relations.push(relation);
             return true;
@@ -219,6 +221,13 @@ pub(super) fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> boo
                 _ => unread(item, reply),
             },
             Value::Null => {}
+            _ => unread(item, reply),
+        }
+    }
+    for (_, item) in items(claims) {
+        match item.as_object().map(claim_of) {
+            Some(Some(claim)) => reply.claims.push(claim),
+            None if item.is_null() => {}
             _ => unread(item, reply),
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::claim;
 use super::passage::Passage;
 use super::prompt::Prompts;
 use super::schema::Schema;
@@ -172,7 +173,7 @@ pub fn reply_schema(schema: &Schema) -> Value {
     if !schema.relation.is_empty() {
         relation_type["enum"] = schema.relation.keys().cloned().collect();
     }
-    json!({
+    let mut reply = json!({
         "type": "object",
         "properties": {
             "entities": { "type": "array", "items": {
@@ -196,7 +197,12 @@ pub fn reply_schema(schema: &Schema) -> Value {
             } },
         },
         "required": ["entities", "relations"],
-    })
+    });
+    if !schema.claim.is_empty() {
+        reply["properties"]["claims"] = claim::reply_schema(schema);
+        reply["required"] = json!(["entities", "relations", "claims"]);
+    }
+    reply
 }
 
 /// The form of a reply about several passages: that of a reply about one, for each.
@@ -240,6 +246,7 @@ mod tests {
             ]
             .into(),
             relation: [("WORKS_ON".to_owned(), tie)].into(),
+            ..Schema::default()
         };
         let requests = Requests::new(Prompts::builtin(), &schema, None, 4096);
         let chunk = |text: &str, heading: &str| PassageChunk {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::claim::ClaimType;
 use crate::text::{fold, squash};
 
 /// More entity types than this blur one another.
@@ -20,6 +21,9 @@ pub struct Schema {
     /// By name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub relation: BTreeMap<String, RelationType>,
+    /// By name. None: claims are not asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub claim: BTreeMap<String, ClaimType>,
 }
 
 /// A kind of thing.
@@ -149,6 +153,7 @@ impl Schema {
                 ));
             }
         }
+        found.errors.extend(self.claim_errors());
         if !self.entity.is_empty() && self.relation.is_empty() {
             found
                 .warnings
@@ -196,6 +201,7 @@ impl Schema {
             out.push_str(
                 "Use short, general types (Person, Organization …) and relations in UPPER_CASE.\n",
             );
+            out.push_str(&self.claims_as_prompt());
             return out;
         }
         out.push_str("Entity types:\n");
@@ -230,6 +236,7 @@ impl Schema {
             list(&mut out, "e.g.", &kind.examples);
             out.push('\n');
         }
+        out.push_str(&self.claims_as_prompt());
         out
     }
 
@@ -248,6 +255,7 @@ impl Schema {
         let has =
             |ends: &[String]| ends.is_empty() || ends.iter().any(|end| found_types.contains(end));
         entities
+            && self.covers_claims(wanted, has)
             && wanted.relation.iter().all(|(name, kind)| {
                 let known = self.relation.get(name).is_some_and(|own| {
                     let includes = |own: &[String], wanted: &[String]| {
@@ -263,7 +271,7 @@ impl Schema {
     }
 }
 
-fn forms<'a>(
+pub(super) fn forms<'a>(
     name: &'a str,
     aliases: &'a [String],
     labels: &'a BTreeMap<String, String>,
@@ -274,7 +282,7 @@ fn forms<'a>(
         .filter(|form| !fold(form).is_empty())
 }
 
-fn list(out: &mut String, what: &str, words: &[String]) {
+pub(super) fn list(out: &mut String, what: &str, words: &[String]) {
     if !words.is_empty() {
         let _ = write!(out, " ({what} {})", words.join(", "));
     }
@@ -304,6 +312,7 @@ mod tests {
                 },
             )]
             .into(),
+            ..Schema::default()
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::statement::UNTYPED;
-use crate::types::{GivenEntity, GivenFact, Memory};
+use crate::types::{GivenClaim, GivenEntity, GivenFact, Memory};
 
 /// Longest text of an episode in bytes; what is longer is a document.
 const LONGEST: usize = 1 << 20;
@@ -14,6 +14,8 @@ pub(crate) struct Composed {
     pub(crate) text: String,
     /// Bytes of each relation's statement, in their order.
     pub(crate) facts: Vec<Range<usize>>,
+    /// Bytes of each claim, in their order.
+    pub(crate) claims: Vec<Range<usize>>,
 }
 
 /// Puts an episode into words. The error says why there is nothing to remember.
@@ -25,8 +27,10 @@ pub(crate) fn compose(memory: &Memory) -> Result<Composed, String> {
             said.len()
         ));
     }
-    if said.is_empty() && memory.entities.is_empty() && memory.relations.is_empty() {
-        return Err("there is no text, no entity and no relation in it".to_owned());
+    let is_empty =
+        memory.entities.is_empty() && memory.relations.is_empty() && memory.claims.is_empty();
+    if said.is_empty() && is_empty {
+        return Err("there is no text, no entity, no relation and no claim in it".to_owned());
     }
     let mut text = String::new();
     if !said.is_empty() {
@@ -58,7 +62,22 @@ pub(crate) fn compose(memory: &Memory) -> Result<Composed, String> {
             }
         })
         .collect();
-    Ok(Composed { text, facts })
+    let claims = memory
+        .claims
+        .iter()
+        .map(|claim| {
+            let sentence = claim_sentence(claim);
+            match text.find(&sentence) {
+                Some(start) => start..start + sentence.len(),
+                None => add_line(&mut text, &sentence),
+            }
+        })
+        .collect();
+    Ok(Composed {
+        text,
+        facts,
+        claims,
+    })
 }
 
 fn add_line(text: &mut String, line: &str) -> Range<usize> {
@@ -92,6 +111,20 @@ fn fact_sentence(fact: &GivenFact) -> String {
             fact.target.trim()
         )),
     }
+}
+
+/// A claim in words: that it is only suspected, or false, is part of them.
+fn claim_sentence(claim: &GivenClaim) -> String {
+    let (subject, kind) = (claim.subject.trim(), claim.kind.trim());
+    let about = match claim.object.as_deref().map(str::trim) {
+        Some(object) if !object.is_empty() => format!("{subject}, {object}"),
+        _ => subject.to_owned(),
+    };
+    let status = claim.status.as_str();
+    single_line(&format!(
+        "{about} ({kind}, {status}): {}",
+        claim.description.trim()
+    ))
 }
 
 fn single_line(text: &str) -> String {

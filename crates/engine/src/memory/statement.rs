@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
+use super::likeness::{likeness, terms};
 use super::period::Period;
 use super::settle;
 use crate::Result;
@@ -11,11 +12,15 @@ use crate::storage::{self, Buried, Fact, FactLine, NamespaceId, Origin};
 use crate::text::{clean_name, fold, name_key, squash};
 use crate::types::{
     Alias, AliasSource, ConflictPolicy, DocumentId, EntityId, EntityKind, GivenEntity, GivenFact,
-    RelationId, RelationTypeId, Timestamp,
+    Near, NearBy, RelationId, RelationTypeId, Timestamp,
 };
 
 /// Type of an entity that was only named.
 pub(crate) const UNTYPED: &str = "Concept";
+
+/// Share of words from which two relations of the same two things, or their sentences, come near.
+const NEAR_RELATION: f64 = 0.5;
+const NEAR_WORDS: f64 = 0.7;
 
 /// What a fact is known by when it must not come back: keys of the names, relation, and the dates stated.
 pub(crate) fn buried_fact(
@@ -45,10 +50,13 @@ pub(crate) struct Written {
     pub(crate) entities_added: usize,
     pub(crate) relations_added: usize,
     pub(crate) relations_repeated: usize,
+    pub(crate) claims_added: usize,
+    /// Claims that were known: they gained evidence.
+    pub(crate) claims_repeated: usize,
     pub(crate) ended: Vec<String>,
     pub(crate) conflicts: Vec<String>,
     pub(crate) suppressed: Vec<String>,
-    pub(crate) similar: Vec<String>,
+    pub(crate) near: Vec<Near>,
 }
 
 /// Where a statement stands: a document, and the bytes of it.
@@ -148,7 +156,13 @@ impl Writer<'_> {
         for id in near {
             let row = storage::entity(self.connection, id)?;
             if row.kind != EntityKind::Name && row.name != name {
-                self.written.similar.push(format!("{name} ~ {}", row.name));
+                self.written.near.push(Near {
+                    new: name.to_owned(),
+                    known: row.name,
+                    by: NearBy::Name,
+                    similarity: 1.0,
+                    uri: row.public_id.0,
+                });
             }
         }
         let (id, _) = storage::ensure_entity(
@@ -164,7 +178,7 @@ impl Writer<'_> {
         Ok(id)
     }
 
-    fn alias(&mut self, entity: EntityId, written: &str) -> Result<()> {
+    pub(super) fn alias(&mut self, entity: EntityId, written: &str) -> Result<()> {
         let folded = fold(written);
         // Signs alone: nothing that a text or a question could be matched by.
         if folded.is_empty() {
@@ -220,12 +234,15 @@ impl Writer<'_> {
                 given.source, given.target
             )));
         }
-        let kind = storage::relation_type_id(
-            self.connection,
-            self.namespace.0.0,
-            &storage::relation_key(&relation),
-            &relation,
-        )?;
+        let kind = match self.known_relation(source, target, &relation, given)? {
+            Some(kind) => kind,
+            None => storage::relation_type_id(
+                self.connection,
+                self.namespace.0.0,
+                &storage::relation_key(&relation),
+                &relation,
+            )?,
+        };
         let exclusive = given.exclusive || storage::is_exclusive(self.connection, kind, source)?;
         let end = |end: &Option<(Timestamp, String)>| end.clone();
         let (mut from, to) = (end(&period.from), end(&period.to));
@@ -282,7 +299,54 @@ impl Writer<'_> {
         Ok(Ok(()))
     }
 
-    fn end(&mut self, name: &str, stated: &Stated<'_>) -> Result<Result<EntityId, String>> {
+    /// The relation that a current fact about the same two has, when it is this one spelled otherwise (`works_at`,
+    /// "works at"): the fact is then the same and gains evidence. Facts that only come near are noted.
+    fn known_relation(
+        &mut self,
+        source: EntityId,
+        target: EntityId,
+        relation: &str,
+        given: &GivenFact,
+    ) -> Result<Option<RelationTypeId>> {
+        let key = storage::relation_key(relation);
+        let (words, said) = (terms(relation), given.fact.as_deref().map(terms));
+        let mut same = None;
+        for known in storage::facts_between(self.connection, source, target)? {
+            if storage::relation_key(&known.relation) == key {
+                return Ok(None);
+            }
+            let by_name = likeness(&words, &terms(&known.relation));
+            if by_name >= 1.0 {
+                same = same.or(Some(known.kind));
+                continue;
+            }
+            let by_text = match (&said, &known.sentence) {
+                (Some(said), Some(sentence)) => likeness(said, &terms(sentence)),
+                _ => 0.0,
+            };
+            let (by, similarity) = if by_text >= NEAR_WORDS {
+                (NearBy::Text, by_text)
+            } else if by_name >= NEAR_RELATION {
+                (NearBy::Name, by_name)
+            } else {
+                continue;
+            };
+            self.written.near.push(Near {
+                new: format!("{} {relation} {}", given.source.trim(), given.target.trim()),
+                known: storage::fact_sentence(self.connection, known.id)?,
+                by,
+                similarity: (similarity * 100.0).round() / 100.0,
+                uri: storage::first_uri_of_fact(self.connection, known.id)?.unwrap_or_default(),
+            });
+        }
+        Ok(same)
+    }
+
+    pub(super) fn end(
+        &mut self,
+        name: &str,
+        stated: &Stated<'_>,
+    ) -> Result<Result<EntityId, String>> {
         let given = GivenEntity {
             name: name.to_owned(),
             ..GivenEntity::default()
@@ -304,12 +368,12 @@ impl Writer<'_> {
             time(&period.from),
             time(&period.to),
         );
-        storage::is_buried(
-            self.connection,
-            self.namespace.0.0,
-            Buried::Fact,
-            &parts.each_ref().map(String::as_str),
-        )
+        self.is_buried(Buried::Fact, &parts.each_ref().map(String::as_str))
+    }
+
+    /// Whether these must not come back.
+    pub(super) fn is_buried(&self, kind: Buried, parts: &[&str]) -> Result<bool> {
+        storage::is_buried(self.connection, self.namespace.0.0, kind, parts)
     }
 
     fn has_other(&self, source: EntityId, kind: RelationTypeId, target: EntityId) -> Result<bool> {

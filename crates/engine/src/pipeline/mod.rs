@@ -151,6 +151,11 @@ pub(crate) fn retire_documents(
     Ok(())
 }
 
+/// Content hash of an episode, as its file row has it.
+pub(crate) fn episode_hash(text: &str) -> Vec<u8> {
+    prepare::hash_parts(&[b"", text.as_bytes()])
+}
+
 fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
     job.store.write_lease("malha index", job.config.lease_wait)
 }

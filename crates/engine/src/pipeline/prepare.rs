@@ -247,7 +247,7 @@ fn lines_of(text: &str, positions: impl Iterator<Item = usize>) -> Vec<usize> {
         .collect()
 }
 
-fn hash_parts(parts: &[&[u8]]) -> Vec<u8> {
+pub(super) fn hash_parts(parts: &[&[u8]]) -> Vec<u8> {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());

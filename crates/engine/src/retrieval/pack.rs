@@ -10,6 +10,7 @@ use crate::types::{Budget, ContextItem, ContextKind, Cut, DocumentId};
 /// Share of the budget that entities and relations may take before passages have had their turn.
 const ENTITY_SHARE: f64 = 0.08;
 const RELATION_SHARE: f64 = 0.12;
+const CLAIM_SHARE: f64 = 0.05;
 const REPORT_SHARE: f64 = 0.05;
 /// Pieces tried after the first that does not fit: a shorter one may.
 const TRIES: usize = 200;
@@ -21,17 +22,19 @@ const ROUNDS: usize = 4;
 pub(crate) struct Candidates {
     pub entities: Vec<ContextItem>,
     pub relations: Vec<ContextItem>,
+    pub claims: Vec<ContextItem>,
     pub reports: Vec<ContextItem>,
     pub sentences: Sentences,
 }
 
 /// Items whose texts, one a line, are no longer than the budget, how much of it they take, and what was left out.
-/// Entities, relations and reports get a small share, sentences the rest, and what those leave goes to more entities,
-/// relations and reports. Sentences that touch become one passage; no byte of a document stands there twice.
+/// Entities, relations, claims and reports get a small share, sentences the rest, and what those leave goes to more of
+/// them. Sentences that touch become one passage; no byte of a document stands there twice.
 pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>, usize, Vec<Cut>) {
     let Candidates {
         entities,
         relations,
+        claims,
         reports,
         sentences,
     } = candidates;
@@ -39,6 +42,7 @@ pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>,
     let mut lines = Lines::new(budget);
     lines.take(&entities, share(ENTITY_SHARE));
     lines.take(&relations, share(RELATION_SHARE));
+    lines.take(&claims, share(CLAIM_SHARE));
     lines.take(&reports, share(REPORT_SHARE));
     let mut chosen = Chosen::new(&sentences);
     let mut passages = Vec::new();
@@ -57,6 +61,7 @@ pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>,
     lines.used = used;
     lines.take(&entities, usize::MAX);
     lines.take(&relations, usize::MAX);
+    lines.take(&claims, usize::MAX);
     lines.take(&reports, usize::MAX);
     let mut items = lines.items;
     items.sort_by_key(|item| item.kind);
@@ -71,6 +76,7 @@ pub(crate) fn pack(candidates: Candidates, budget: Budget) -> (Vec<ContextItem>,
     let cut = [
         left_out(ContextKind::Entity, &entities),
         left_out(ContextKind::Relation, &relations),
+        left_out(ContextKind::Claim, &claims),
         left_out(ContextKind::Report, &reports),
         (ContextKind::Passage, chosen.left_out()),
     ]
@@ -303,6 +309,7 @@ mod tests {
             let candidates = Candidates {
                 entities: lines(ContextKind::Entity),
                 relations: lines(ContextKind::Relation),
+                claims: lines(ContextKind::Claim),
                 reports: lines(ContextKind::Report),
                 sentences: sentences(&documents),
             };

@@ -178,7 +178,7 @@ fn with_valid_surrogates(
     (Some(repaired), warnings)
 }
 
-fn replace_lone_surrogates(text: &str) -> Option<String> {
+pub(super) fn replace_lone_surrogates(text: &str) -> Option<String> {
     if !text.contains("\\ud") && !text.contains("\\uD") {
         return None;
     }

@@ -3,6 +3,7 @@
 //! Both are pure: nothing here writes a file or knows the store. A broken file or row is a
 //! failure with a reason in the [`ReadOutcome`], never an error that costs the others.
 
+mod chats;
 mod csv_table;
 mod document_date;
 mod docx;
@@ -30,6 +31,7 @@ pub(crate) mod xml;
 mod yaml;
 mod zip_archive;
 
+pub use chats::{ChatTurn, Conversation, Conversations, is_chat_file, read_conversations};
 pub use format::Format;
 pub use markdown::detect_convention;
 pub use walk::{SourceFile, Walk, WalkOptions, walk};

@@ -85,6 +85,11 @@ impl<'a> ZipArchive<'a> {
         })
     }
 
+    /// Names of all parts, in order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
     /// Unpacks one part; `None` when the archive has no such part.
     ///
     /// # Errors

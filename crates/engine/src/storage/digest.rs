@@ -1,7 +1,7 @@
 //! One number for the current content of a namespace.
 //!
 //! Two stores have the same digest exactly when they hold the same documents, chunks, entities,
-//! aliases, name counts, mentions, links, relations with their evidence, and issues, whatever the
+//! aliases, name counts, mentions, links, relations and claims with their evidence, and issues, whatever the
 //! history that led there. Row ids, public ids, clocks, vectors and insertion order play no part: a
 //! row is hashed with what it refers to by identity, and the rows of a table are combined by adding
 //! their SHA-256 values modulo 2^256. Addition needs no order and no memory, and unlike XOR it does
@@ -18,7 +18,7 @@ use crate::Result;
 use crate::types::Namespace;
 
 /// Changed with every change of what goes into a digest.
-const RECIPE: &str = "malha content 1";
+const RECIPE: &str = "malha content 2";
 
 /// A current relation: not retracted, and not ended by a run that no longer found it (such an end
 /// is a clock's, a stated one is written).
@@ -139,6 +139,12 @@ fn tables(
         ),
         &[(1, &entities), (2, &entities)],
     )?;
+    let claims = scan.identities_with(
+        "SELECT c.id, c.subject, c.object, c.type, c.status, c.description, c.origin, c.valid_from_written,
+                c.valid_to_written
+         FROM claim c WHERE c.namespace = ?1 AND c.retracted_at IS NULL",
+        &[(1, &entities), (2, &entities)],
+    )?;
     Ok(vec![
         (
             "document",
@@ -236,6 +242,23 @@ fn tables(
                      WHERE r.namespace = ?1 AND v.retracted_at IS NULL AND {CURRENT_RELATION}"
                 ),
                 &[(0, &relations), (1, &documents)],
+            )?,
+        ),
+        (
+            "claim",
+            scan.sum(
+                "SELECT c.id, c.confidence FROM claim c
+                 WHERE c.namespace = ?1 AND c.retracted_at IS NULL",
+                &[(0, &claims)],
+            )?,
+        ),
+        (
+            "claim_evidence",
+            scan.sum(
+                "SELECT v.document, v.claim, v.start, v.end, v.quote FROM claim_evidence v
+                 JOIN claim c ON c.id = v.claim
+                 WHERE c.namespace = ?1 AND c.retracted_at IS NULL AND v.retracted_at IS NULL",
+                &[(0, &documents), (1, &claims)],
             )?,
         ),
         (
@@ -401,6 +424,8 @@ mod tests {
             "INSERT INTO document_tag VALUES (1, 'x', 'X')",
             "INSERT INTO alias VALUES (1, 'a', 1, 'title', 'A', 'a', 1.0)",
             "INSERT INTO entity_type VALUES (1, 'Person', 'a.md')",
+            "INSERT INTO claim (namespace, public_id, subject, type, status, description, recorded_at, origin)
+             VALUES (1, 'c', 1, 'x', 'true', 'd', 1, 'llm')",
             "INSERT INTO source (id, namespace, label, root) VALUES (1, 1, '', '/x');
              INSERT INTO issue VALUES (1, 'c.md', 0, 'skipped', 0, 'empty')",
         ] {

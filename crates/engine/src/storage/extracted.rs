@@ -124,6 +124,7 @@ pub(crate) struct ExtractedRow {
     pub weight: f64,
     pub confidence: f64,
     pub exclusive: bool,
+    pub observed_at: Option<Timestamp>,
 }
 
 /// The current relations that a model stated, by row id.
@@ -133,7 +134,7 @@ pub(crate) fn extracted_relations(
 ) -> Result<Vec<ExtractedRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, source, target, type, valid_from, iif(superseded_by IS NULL, valid_to, stated_to), fact,
-                properties, weight, confidence, exclusive
+                properties, weight, confidence, exclusive, observed_at
          FROM relation WHERE namespace = ?1 AND origin = ?2 AND retracted_at IS NULL ORDER BY id",
     )?;
     let rows = statement.query_map(params![namespace, Origin::Llm.as_str()], |row| {
@@ -149,6 +150,7 @@ pub(crate) fn extracted_relations(
             weight: row.get(8)?,
             confidence: row.get(9)?,
             exclusive: row.get(10)?,
+            observed_at: row.get::<_, Option<i64>>(11)?.map(Timestamp),
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -163,13 +165,23 @@ pub(crate) fn update_extracted(
     weight: f64,
     confidence: f64,
     exclusive: bool,
+    observed_at: Option<Timestamp>,
 ) -> Result<()> {
     connection
         .prepare_cached(
-            "UPDATE relation SET fact = ?2, properties = ?3, weight = ?4, confidence = ?5, exclusive = ?6
+            "UPDATE relation SET fact = ?2, properties = ?3, weight = ?4, confidence = ?5, exclusive = ?6,
+                 observed_at = ?7
              WHERE id = ?1",
         )?
-        .execute(params![id.0, fact, properties, weight, confidence, exclusive])?;
+        .execute(params![
+            id.0,
+            fact,
+            properties,
+            weight,
+            confidence,
+            exclusive,
+            observed_at.map(|at| at.0)
+        ])?;
     Ok(())
 }
 
@@ -385,7 +397,9 @@ pub(crate) fn unheld_concepts(
         "SELECT id FROM entity WHERE namespace = ?1 AND kind = ?2 AND retracted_at IS NULL
              AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.entity = entity.id)
              AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.source = entity.id AND r.retracted_at IS NULL)
-             AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.target = entity.id AND r.retracted_at IS NULL)",
+             AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.target = entity.id AND r.retracted_at IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.subject = entity.id AND c.retracted_at IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.object = entity.id AND c.retracted_at IS NULL)",
     )?;
     let rows = statement.query_map(params![namespace, EntityKind::Concept.as_str()], |row| {
         row.get(0).map(EntityId)

@@ -315,6 +315,17 @@ pub(crate) fn retire_unheld_ends(
     retire_unheld(connection, ends.map(|entity| entity.0), now)
 }
 
+/// Closes the entities of a claim that nothing else holds.
+pub(crate) fn retire_unheld_of_claim(
+    connection: &Connection,
+    subject: EntityId,
+    object: Option<EntityId>,
+    now: Timestamp,
+) -> Result<()> {
+    let ends = std::iter::once(subject).chain(object);
+    retire_unheld(connection, ends.map(|entity| entity.0), now)
+}
+
 /// Source and target of a relation version.
 pub(crate) fn ends_of(connection: &Connection, relation: RelationId) -> Result<[EntityId; 2]> {
     Ok(connection
@@ -405,7 +416,12 @@ pub(crate) fn documents_ever(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn retire_unheld(connection: &Connection, ends: [i64; 2], now: Timestamp) -> Result<()> {
+/// Closes those of these entities that nothing holds.
+fn retire_unheld(
+    connection: &Connection,
+    ends: impl IntoIterator<Item = i64>,
+    now: Timestamp,
+) -> Result<()> {
     for entity in ends {
         let held = connection
             .prepare_cached(
@@ -414,6 +430,8 @@ fn retire_unheld(connection: &Connection, ends: [i64; 2], now: Timestamp) -> Res
                  UNION ALL SELECT 1 FROM document WHERE entity = ?1 AND retracted_at IS NULL
                  UNION ALL SELECT 1 FROM episode e JOIN document d ON d.id = e.document
                      AND d.retracted_at IS NULL WHERE e.speaker = ?1
+                 UNION ALL SELECT 1 FROM claim WHERE subject = ?1 AND retracted_at IS NULL
+                 UNION ALL SELECT 1 FROM claim WHERE object = ?1 AND retracted_at IS NULL
                  UNION ALL SELECT 1 FROM entity_type WHERE entity = ?1
                  UNION ALL SELECT 1 FROM entity WHERE id = ?1 AND (description IS NOT NULL OR kind <> 'concept')",
             )?

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::Result;
-use crate::types::{DocumentId, OperationView, RelationId, Timestamp};
+use crate::types::{ClaimId, DocumentId, OperationView, RelationId, Timestamp};
 
 /// A change as undoing it needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,27 +13,65 @@ pub(crate) struct OperationRow {
     pub(crate) episodes: Vec<String>,
     /// Facts it took back.
     pub(crate) retracted: Vec<RelationId>,
+    /// Claims it took back.
+    pub(crate) claims: Vec<ClaimId>,
     pub(crate) undone: bool,
+}
+
+/// A change about to be recorded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewOperation<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) summary: &'a str,
+    /// Paths of the episodes it added.
+    pub(crate) episodes: &'a [String],
+    /// Facts it took back.
+    pub(crate) facts: &'a [RelationId],
+    /// Claims it took back.
+    pub(crate) claims: &'a [ClaimId],
+}
+
+impl<'a> NewOperation<'a> {
+    /// One that added and took back nothing.
+    pub(crate) const fn new(kind: &'a str) -> Self {
+        Self {
+            kind,
+            summary: "",
+            episodes: &[],
+            facts: &[],
+            claims: &[],
+        }
+    }
 }
 
 /// Records a change.
 pub(crate) fn save_operation(
     connection: &Connection,
     namespace: i64,
-    kind: &str,
-    summary: &str,
-    episodes: &[String],
-    retracted: &[RelationId],
+    operation: &NewOperation<'_>,
     now: Timestamp,
 ) -> Result<i64> {
-    let episodes = serde_json::Value::from(episodes.to_vec()).to_string();
+    let episodes = serde_json::Value::from(operation.episodes.to_vec()).to_string();
     connection
         .prepare_cached(
             "INSERT INTO operation (namespace, at, kind, summary, episodes) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute(params![namespace, now.0, kind, summary, episodes])?;
+        .execute(params![
+            namespace,
+            now.0,
+            operation.kind,
+            operation.summary,
+            episodes
+        ])?;
     let id = connection.last_insert_rowid();
-    for relation in retracted {
+    for claim in operation.claims {
+        connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO operation_claim (operation, claim) VALUES (?1, ?2)",
+            )?
+            .execute(params![id, claim.0])?;
+    }
+    for relation in operation.facts {
         connection
             .prepare_cached(
                 "INSERT OR IGNORE INTO operation_fact (operation, relation) VALUES (?1, ?2)",
@@ -64,10 +102,16 @@ pub(crate) fn operation(
         "SELECT relation FROM operation_fact WHERE operation = ?1 ORDER BY relation",
     )?;
     let retracted = statement.query_map([id], |row| row.get(0).map(RelationId))?;
+    let mut claims = connection
+        .prepare_cached("SELECT claim FROM operation_claim WHERE operation = ?1 ORDER BY claim")?;
+    let claims = claims
+        .query_map([id], |row| row.get(0).map(ClaimId))?
+        .collect::<rusqlite::Result<_>>()?;
     Ok(Some(OperationRow {
         kind,
         episodes: serde_json::from_str(&episodes).unwrap_or_default(),
         retracted: retracted.collect::<rusqlite::Result<_>>()?,
+        claims,
         undone,
     }))
 }

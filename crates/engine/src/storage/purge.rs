@@ -18,7 +18,7 @@ use crate::types::{Absence, DocumentId, EntityId, FoundTrace, RelationId};
 const READER_WAIT: Duration = Duration::from_secs(1);
 
 /// Tables whose rows can be doomed, in the order in which one dooms the other.
-const PARENTS: [&str; 4] = ["document", "entity", "relation", "chunk"];
+const PARENTS: [&str; 5] = ["document", "entity", "relation", "chunk", "claim"];
 
 /// What forgetting touches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -172,7 +172,8 @@ pub(crate) fn purge(connection: &Connection, namespace: i64, doomed: &Doomed) ->
     Ok(rows)
 }
 
-/// What else goes: passages of the documents; relations that only they state, or that join a doomed entity;
+/// What else goes: passages of the documents; relations and claims that only they state, or that are of a
+/// doomed entity;
 /// entities that are history and joined to nothing else: names and tags that no text has any more.
 const SPREAD: &str = "
     INSERT OR IGNORE INTO temp.doomed_chunk
@@ -184,10 +185,19 @@ const SPREAD: &str = "
     INSERT OR IGNORE INTO temp.doomed_relation
         SELECT id FROM relation WHERE source IN (SELECT id FROM temp.doomed_entity)
             OR target IN (SELECT id FROM temp.doomed_entity);
+    INSERT OR IGNORE INTO temp.doomed_claim
+        SELECT claim FROM claim_evidence v WHERE document IN (SELECT id FROM temp.doomed_document)
+            AND NOT EXISTS (SELECT 1 FROM claim_evidence o WHERE o.claim = v.claim
+                AND o.document NOT IN (SELECT id FROM temp.doomed_document));
+    INSERT OR IGNORE INTO temp.doomed_claim
+        SELECT id FROM claim WHERE subject IN (SELECT id FROM temp.doomed_entity)
+            OR object IN (SELECT id FROM temp.doomed_entity);
     INSERT OR IGNORE INTO temp.doomed_entity
         SELECT e.id FROM entity e WHERE e.retracted_at IS NOT NULL AND e.namespace = $namespace
             AND NOT EXISTS (SELECT 1 FROM relation r WHERE (r.source = e.id OR r.target = e.id)
                 AND r.id NOT IN (SELECT id FROM temp.doomed_relation))
+            AND NOT EXISTS (SELECT 1 FROM claim c WHERE (c.subject = e.id OR c.object = e.id)
+                AND c.id NOT IN (SELECT id FROM temp.doomed_claim))
             AND NOT EXISTS (SELECT 1 FROM document d WHERE d.entity = e.id
                 AND d.id NOT IN (SELECT id FROM temp.doomed_document));
 ";
@@ -223,7 +233,10 @@ const QUOTES: &[&str] = &[
     "DELETE FROM operation WHERE namespace = ?1 AND (id IN (SELECT o.id FROM operation o, json_each(o.episodes) p
              WHERE 'memory/' || p.value IN
                  (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))
-         OR id IN (SELECT operation FROM operation_fact WHERE relation IN (SELECT id FROM temp.doomed_relation)))",
+         OR id IN (SELECT operation FROM operation_fact WHERE relation IN (SELECT id FROM temp.doomed_relation))
+         OR id IN (SELECT operation FROM operation_claim WHERE claim IN (SELECT id FROM temp.doomed_claim)))",
+    "DELETE FROM operation_claim WHERE operation NOT IN (SELECT id FROM operation) AND ?1 IS NOT NULL",
+
     // Caches of the vectors hold those of the forgotten passages.
     "UPDATE embedding_space SET generation = generation + 1 WHERE namespace = ?1",
     // Names that only the forgotten documents have.

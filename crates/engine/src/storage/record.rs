@@ -62,6 +62,12 @@ const RELATION: Reference = Reference {
                 AND b.public_id = $ ->> 1 AND b.namespace = :namespace
                 AND t.key = $ ->> 2 AND t.namespace = :namespace AND r.version = $ ->> 3)",
 };
+/// Public id: of claims that say the same, one is current.
+const CLAIM: Reference = Reference {
+    name: "claim",
+    out: "(SELECT public_id FROM claim WHERE id = $)",
+    back: "(SELECT id FROM claim WHERE public_id = $ AND namespace = :namespace AND retracted_at IS NULL)",
+};
 /// A row id of the table's own that others do not name.
 const NUMBERED: Reference = Reference {
     name: "number",
@@ -204,6 +210,25 @@ pub(super) const TABLES: &[Table] = &[
         without: &["retracted_at"],
         current: "x.retracted_at IS NULL AND EXISTS (SELECT 1 FROM relation r \
                   WHERE r.id = x.relation AND r.namespace = ?1 AND r.retracted_at IS NULL)",
+        order: "1, document, x.start",
+    },
+    Table {
+        name: "claim",
+        references: &[("subject", &ENTITY), ("object", &ENTITY)],
+        without: &["id", "namespace", "retracted_at"],
+        current: "x.namespace = ?1 AND x.retracted_at IS NULL",
+        order: "x.public_id",
+    },
+    Table {
+        name: "claim_evidence",
+        references: &[
+            ("claim", &CLAIM),
+            ("document", &DOCUMENT),
+            ("chunk", &CHUNK),
+        ],
+        without: &["retracted_at"],
+        current: "x.retracted_at IS NULL AND EXISTS (SELECT 1 FROM claim c \
+                  WHERE c.id = x.claim AND c.namespace = ?1 AND c.retracted_at IS NULL)",
         order: "1, document, x.start",
     },
 ];

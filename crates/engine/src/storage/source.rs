@@ -1,5 +1,6 @@
 //! Sources, the files seen in them, and what was odd about those.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -233,6 +234,22 @@ pub(crate) fn file_hash(
         .prepare_cached("SELECT content_hash FROM file WHERE source = ?1 AND path = ?2")?
         .query_row(params![source, path], |row| row.get(0))
         .optional()?)
+}
+
+/// Content hashes of all files of a source, by path.
+pub(crate) fn file_hashes(
+    connection: &Connection,
+    namespace: i64,
+    label: &str,
+) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT f.path, f.content_hash FROM file f JOIN source s ON s.id = f.source
+         WHERE s.namespace = ?1 AND s.label = ?2",
+    )?;
+    let rows = statement.query_map(params![namespace, label], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Records what a file looked like; replaces the row of an earlier run.

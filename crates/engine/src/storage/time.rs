@@ -80,7 +80,17 @@ pub(crate) fn relation_detail(connection: &Connection, id: RelationId) -> Result
         })?)
 }
 
-fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+/// The confidence in a relation version, and when its source was last seen to be fresh: when it was recorded, where
+/// nothing else is known.
+pub(crate) fn confidence_of(connection: &Connection, id: RelationId) -> Result<(f64, Timestamp)> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT confidence, coalesce(observed_at, recorded_at) FROM relation WHERE id = ?1",
+        )?
+        .query_row([id.0], |row| Ok((row.get(0)?, Timestamp(row.get(1)?))))?)
+}
+
+pub(super) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     let at: Option<i64> = row.get(column)?;
     Ok(at.map(|at| Timestamp(at).to_string()))
 }

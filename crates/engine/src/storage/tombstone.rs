@@ -20,6 +20,8 @@ pub(crate) enum Buried {
     Entity,
     /// A fact, by its folded names and dates.
     Fact,
+    /// A claim, by folded names, status, words and dates.
+    Claim,
 }
 
 impl Buried {
@@ -28,6 +30,7 @@ impl Buried {
             Self::Document => "document",
             Self::Entity => "entity",
             Self::Fact => "fact",
+            Self::Claim => "claim",
         }
     }
 }

@@ -140,6 +140,27 @@ const CHECKS: &[Check] = &[
              OR retracted_at < recorded_at",
     ),
     Check(
+        "a current claim is about current entities of its namespace",
+        "SELECT 'claim ' || c.id FROM claim c JOIN entity s ON s.id = c.subject LEFT JOIN entity o ON o.id = c.object
+         WHERE c.retracted_at IS NULL
+           AND (s.retracted_at IS NOT NULL OR o.retracted_at IS NOT NULL OR s.namespace <> c.namespace
+                OR o.namespace <> c.namespace)",
+    ),
+    Check(
+        "a current claim has current evidence",
+        "SELECT 'claim ' || c.id FROM claim c WHERE c.retracted_at IS NULL AND NOT EXISTS
+             (SELECT 1 FROM claim_evidence v WHERE v.claim = c.id AND v.retracted_at IS NULL)",
+    ),
+    Check(
+        "a claim is made where its evidence says",
+        "SELECT 'claim ' || v.claim || ' in document ' || v.document FROM claim_evidence v
+         JOIN document d ON d.id = v.document JOIN claim c ON c.id = v.claim
+         WHERE v.retracted_at IS NULL AND c.retracted_at IS NULL
+           AND (d.retracted_at IS NOT NULL OR (d.text IS NOT NULL
+               AND substr(CAST(d.text AS BLOB), v.start + 1, length(CAST(v.quote AS BLOB)))
+                   <> CAST(v.quote AS BLOB)))",
+    ),
+    Check(
         "two entities have one public id each",
         "SELECT 'entity ' || min(id) || ' and ' || max(id) FROM entity
          GROUP BY namespace, public_id HAVING count(*) > 1",
@@ -216,6 +237,9 @@ mod tests {
         VALUES (1, 2, 1, 1, 1, 1, 1.0, 1, 'link');
         INSERT INTO evidence (relation, document, start, end, chunk, quote)
         VALUES (1, 1, 5, 6, 1, 'B');
+        INSERT INTO claim (id, namespace, public_id, subject, type, status, description, recorded_at, origin)
+        VALUES (1, 1, 'c', 2, 'x', 'suspected', 'It is B.', 1, 'llm');
+        INSERT INTO claim_evidence (claim, document, start, end, chunk, quote) VALUES (1, 1, 5, 6, 1, 'B');
     ";
 
     #[test]
@@ -271,6 +295,21 @@ mod tests {
         check(
             "UPDATE relation SET retracted_at = 9; DELETE FROM evidence",
             &["a closed relation keeps its evidence"],
+        );
+        check(
+            "DELETE FROM claim_evidence",
+            &["a current claim has current evidence"],
+        );
+        check(
+            "UPDATE claim_evidence SET quote = 'C'",
+            &["a claim is made where its evidence says"],
+        );
+        check(
+            "UPDATE claim SET namespace = 9",
+            &[
+                "every reference leads to a row",
+                "a current claim is about current entities of its namespace",
+            ],
         );
         check(
             "UPDATE evidence SET quote = 'C'",

@@ -36,6 +36,7 @@ pub(crate) fn stats(connection: &Connection, namespace: i64) -> Result<Stats> {
              WHERE d.namespace = ?1",
         )?,
         relations: count("SELECT count(*) FROM relation WHERE namespace = ?1 AND retracted_at IS NULL")?,
+        claims: count("SELECT count(*) FROM claim WHERE namespace = ?1 AND retracted_at IS NULL")?,
         links_resolved: links("resolved")?,
         links_unresolved: links("unresolved")?,
         links_ambiguous: links("ambiguous")?,
@@ -45,6 +46,7 @@ pub(crate) fn stats(connection: &Connection, namespace: i64) -> Result<Stats> {
         history: count(
             "SELECT (SELECT count(*) FROM document WHERE namespace = ?1 AND retracted_at IS NOT NULL)
                   + (SELECT count(*) FROM relation WHERE namespace = ?1 AND retracted_at IS NOT NULL)
+                  + (SELECT count(*) FROM claim WHERE namespace = ?1 AND retracted_at IS NOT NULL)
                   + (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document
                      WHERE d.namespace = ?1 AND c.retracted_at IS NOT NULL)",
         )?,

@@ -41,6 +41,8 @@ impl Budget {
 pub enum ContextKind {
     Entity,
     Relation,
+    /// About the question's entities: true, false or suspected.
+    Claim,
     /// Of a community that the question's entities are in.
     Report,
     Passage,
@@ -49,6 +51,7 @@ pub enum ContextKind {
 text_names!(ContextKind {
     Entity => "entity",
     Relation => "relation",
+    Claim => "claim",
     Report => "report",
     Passage => "passage",
 });
@@ -114,7 +117,7 @@ impl ContextRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     pub query: String,
-    /// Entities, relations, reports, then passages, each best first.
+    /// Entities, relations, claims, reports, then passages, each best first.
     pub items: Vec<ContextItem>,
     pub budget: Budget,
     /// How much of it the items take, in its unit.

@@ -22,6 +22,12 @@ pub struct ExtractReport {
     pub entities_removed: usize,
     pub relations_added: usize,
     pub relations_closed: usize,
+    #[serde(default)]
+    pub claims: usize,
+    #[serde(default)]
+    pub claims_added: usize,
+    #[serde(default)]
+    pub claims_closed: usize,
     /// Pairs of names that became one entity, and pairs that wait for a decision; `malha review merges` has
     /// them.
     #[serde(default)]

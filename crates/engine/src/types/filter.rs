@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::DocumentKind;
 
 /// Which documents a question is about. Empty: all of them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct DocumentFilter {
     /// Only documents that date themselves at this date or later, as people write dates.
     pub since: Option<String>,

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use super::DocumentFilter;
+
 /// What is to be forgotten: everything that any of the lists names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -12,6 +14,8 @@ pub struct ForgetRequest {
     pub sessions: Vec<String>,
     /// Documents that hold one of these texts, letter by letter.
     pub texts: Vec<String>,
+    /// Documents that this lets through; an empty one names none.
+    pub filter: DocumentFilter,
     /// Everything in the namespace.
     pub everything: bool,
 }

@@ -18,6 +18,8 @@ row_id! {
     EntityId,
     /// Row id of a relation version.
     RelationId,
+    /// Row id of a claim version.
+    ClaimId,
     /// Row id of a relation type.
     RelationTypeId,
 }

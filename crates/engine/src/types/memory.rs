@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{ItemFailure, LaneRecord, PublicId, RelationView};
+use super::{ClaimView, GivenClaim, ItemFailure, LaneRecord, PublicId, RelationView};
 
 /// An entity given directly, without a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,7 @@ pub struct Memory {
     pub id: Option<String>,
     pub entities: Vec<GivenEntity>,
     pub relations: Vec<GivenFact>,
+    pub claims: Vec<GivenClaim>,
 }
 
 /// What to do with a fact of an exclusive relation that another one contradicts.
@@ -63,6 +64,32 @@ pub enum ConflictPolicy {
 
 text_names!(ConflictPolicy { Close => "close", Ask => "ask" });
 
+/// How something known was found to be near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NearBy {
+    /// Names of entities or of relations that are spelled almost alike.
+    Name,
+    /// Nearly the same words.
+    Text,
+    /// Nearly the same meaning.
+    Vector,
+}
+
+text_names!(NearBy { Name => "name", Text => "text", Vector => "vector" });
+
+/// Something known that comes near something that was remembered: perhaps it is the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Near {
+    pub new: String,
+    pub known: String,
+    pub by: NearBy,
+    /// 0 to 1.
+    pub similarity: f64,
+    /// Where it is stated; of an entity its public id.
+    pub uri: String,
+}
+
 /// What became of what was to be remembered, corrected or undone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryReport {
@@ -75,14 +102,18 @@ pub struct MemoryReport {
     /// Facts that were known: they gained evidence.
     pub relations_repeated: usize,
     pub relations_retracted: usize,
+    pub claims_added: usize,
+    /// Claims that were known: they gained evidence.
+    pub claims_repeated: usize,
+    pub claims_retracted: usize,
     /// Facts that ended because another one began, or go on because it was taken back.
     pub ended: Vec<String>,
     /// Contradictions that were not resolved.
     pub conflicts: Vec<String>,
     /// Facts that were forgotten or corrected before and are not taken in again.
     pub suppressed: Vec<String>,
-    /// Names that are spelled almost like one that is known: `new ~ known`.
-    pub similar: Vec<String>,
+    /// What is known that comes near what was remembered.
+    pub near: Vec<Near>,
     /// Items that could not be used; `line` is the item's number from 1.
     pub failed: Vec<ItemFailure>,
 }
@@ -152,7 +183,31 @@ pub struct RecalledRelation {
     pub context: String,
     pub valid_from: Option<String>,
     pub valid_to: Option<String>,
+    /// 0 to 1, as it was stated.
+    pub confidence: f64,
+    /// What is left of it by now: it fades with the age of its source.
+    pub confidence_now: f64,
     /// Where it is stated.
+    pub source: Option<String>,
+}
+
+/// A claim as recalled: what somebody says of somebody, with how it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecalledClaim {
+    pub id: PublicId,
+    pub subject: String,
+    pub object: Option<String>,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub status: super::ClaimStatus,
+    pub description: String,
+    pub valid_from: Option<String>,
+    pub valid_to: Option<String>,
+    /// 0 to 1, as it was stated.
+    pub confidence: f64,
+    /// What is left of it by now.
+    pub confidence_now: f64,
+    /// Where it is made.
     pub source: Option<String>,
 }
 
@@ -176,6 +231,8 @@ pub struct Recalled {
     pub entrypoint_roots: Vec<String>,
     pub entities: Vec<RecalledEntity>,
     pub relations: Vec<RecalledRelation>,
+    /// What is said of these entities, true, false or suspected.
+    pub claims: Vec<RecalledClaim>,
     pub evidence: Vec<RecalledPassage>,
     /// Tokens of all of the above, by estimate.
     pub tokens: usize,
@@ -197,6 +254,8 @@ pub struct Description {
     pub relations: Vec<RelationView>,
     /// What has ended or has not begun.
     pub history: Vec<super::TimelineEntry>,
+    /// What is said of it, what holds first.
+    pub claims: Vec<ClaimView>,
     /// Passages that mention it.
     pub passages: Vec<RecalledPassage>,
 }

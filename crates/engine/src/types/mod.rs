@@ -25,8 +25,11 @@ macro_rules! text_names {
 mod alias;
 mod answer;
 mod cancel;
+mod chats;
 mod chunk;
+mod claim;
 mod community;
+mod confidence;
 mod context;
 mod cypher;
 mod cypher_error;
@@ -62,11 +65,14 @@ mod usage;
 pub use alias::{Alias, AliasSource};
 pub use answer::{Answer, AnswerSentence, AskMode, AskRequest, CommunitySelection, Sections};
 pub use cancel::Cancel;
+pub use chats::ChatReport;
 pub use chunk::ChunkDraft;
+pub use claim::{ClaimCorrection, ClaimStatus, ClaimView, GivenClaim};
 pub use community::{
     CommunityLevel, CommunityList, CommunityMember, CommunityReport, CommunityRequest,
     CommunityView, Finding, MissingReport, ReportsWritten,
 };
+pub use confidence::HalfLives;
 pub use context::{
     Budget, BudgetUnit, Citation, Context, ContextItem, ContextKind, ContextRequest, Cut,
 };
@@ -88,12 +94,13 @@ pub use graph_view::{
     Direction, EntityView, EvidenceView, HeadingView, NeighborRequest, NeighborView, Neighborhood,
     OpenLink, PathView, RelationView,
 };
-pub use ids::{ChunkId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
+pub use ids::{ChunkId, ClaimId, DocumentId, EntityId, PublicId, RelationId, RelationTypeId};
 pub(crate) use link::scheme;
 pub use link::{LinkDraft, LinkKind, LinkStatus, Resolution, ResolutionRule};
 pub use memory::{
-    ConflictPolicy, Correction, Description, GivenEntity, GivenFact, Memory, MemoryReport,
-    OperationView, RecallRequest, Recalled, RecalledEntity, RecalledPassage, RecalledRelation,
+    ConflictPolicy, Correction, Description, GivenEntity, GivenFact, Memory, MemoryReport, Near,
+    NearBy, OperationView, RecallRequest, Recalled, RecalledClaim, RecalledEntity, RecalledPassage,
+    RecalledRelation,
 };
 pub use mention::{Mention, MentionHow};
 pub use merge::{MergeRule, MergeStatus, MergeView};

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GateSettings, LinkConvention, ModelPrice};
+use super::{GateSettings, HalfLives, LinkConvention, ModelPrice};
 
 /// Checked settings of an engine.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,8 @@ pub struct EngineConfig {
     pub use_synonyms: bool,
     /// From which cosine on texts mean the same.
     pub likeness: Likeness,
+    /// How fast confidence fades, for the order in which facts are recalled.
+    pub half_lives: HalfLives,
 }
 
 /// Cosines of the embedding model from which on texts say the same in other words or another language. Models differ
@@ -74,6 +76,7 @@ impl Default for EngineConfig {
             use_ranker: false,
             use_synonyms: false,
             likeness: Likeness::default(),
+            half_lives: HalfLives::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub struct Stats {
     pub aliases: u64,
     pub mentions: u64,
     pub relations: u64,
+    pub claims: u64,
     pub links_resolved: u64,
     pub links_unresolved: u64,
     pub links_ambiguous: u64,

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{EntityView, RelationView};
+use super::{ClaimView, EntityView, RelationView};
 
 /// How a relation stands to the moment that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub struct Timeline {
     /// More than one when the name is ambiguous.
     pub entities: Vec<EntityView>,
     pub entries: Vec<TimelineEntry>,
+    /// What is said of it, in the order of the starts.
+    pub claims: Vec<ClaimView>,
     /// True when the limit left some out.
     pub cut: bool,
 }
@@ -68,7 +70,10 @@ pub struct GraphDiff {
     pub began: Vec<RelationView>,
     /// Relations of the first moment that the second one does not have.
     pub ended: Vec<RelationView>,
-    /// Relations of both.
+    /// The same for claims.
+    pub claims_began: Vec<ClaimView>,
+    pub claims_ended: Vec<ClaimView>,
+    /// Relations and claims of both.
     pub unchanged: usize,
     /// True when the limit left some out.
     pub cut: bool,

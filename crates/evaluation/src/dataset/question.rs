@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -25,19 +25,54 @@ impl Question {
     /// Which half of a set the question belongs to, by a hash of its id: one half may be used for tuning,
     /// the other shows whether the tuning carries over.
     pub fn half(&self) -> Half {
-        // FNV-1a, then a finaliser, because FNV's lowest bit only sees the lowest bits of the bytes.
-        let hash = self
-            .qid
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            });
-        if mix(hash) & 1 == 0 {
+        if spread(&self.qid) & 1 == 0 {
             Half::First
         } else {
             Half::Second
         }
     }
+}
+
+/// FNV-1a, then a finaliser, because FNV's lowest bit only sees the lowest bits of the bytes.
+fn spread(text: &str) -> u64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    mix(hash)
+}
+
+/// The half of every question. Where questions have several scopes, a scope is in one half as a whole: what suits one
+/// conversation is then shown by others. Scopes come in the order of their hashes, each to the half with fewer
+/// questions so far.
+pub(crate) fn halves(questions: &[Question]) -> Vec<Half> {
+    let mut scopes: BTreeMap<&str, usize> = BTreeMap::new();
+    for scope in questions.iter().filter_map(|q| q.scope.as_deref()) {
+        *scopes.entry(scope).or_default() += 1;
+    }
+    if scopes.len() < 2 {
+        return questions.iter().map(Question::half).collect();
+    }
+    let mut order: Vec<(u64, &str, usize)> = scopes
+        .into_iter()
+        .map(|(scope, count)| (spread(scope), scope, count))
+        .collect();
+    order.sort_unstable();
+    let mut first: HashSet<&str> = HashSet::new();
+    let (mut in_first, mut in_second) = (0, 0);
+    for (_, scope, count) in order {
+        if in_first <= in_second {
+            first.insert(scope);
+            in_first += count;
+        } else {
+            in_second += count;
+        }
+    }
+    let half = |question: &Question| match question.scope.as_deref() {
+        Some(scope) if first.contains(scope) => Half::First,
+        Some(_) => Half::Second,
+        None => question.half(),
+    };
+    questions.iter().map(half).collect()
 }
 
 /// One of the two halves of a set.
@@ -264,6 +299,28 @@ mod tests {
         };
         assert!((930..1_070).contains(&first(1)), "{}", first(1));
         assert!((450..550).contains(&first(2)), "{}", first(2));
+    }
+
+    #[test]
+    fn a_scope_is_in_one_half_as_a_whole() {
+        let question = |n: usize, scopes: usize| Question {
+            qid: format!("q{n}"),
+            text: String::new(),
+            gold: Vec::new(),
+            groups: Vec::new(),
+            scope: (scopes > 0).then(|| format!("s{}", n % scopes)),
+            part: None,
+        };
+        let of = |scopes: usize| -> Vec<Half> {
+            let all: Vec<Question> = (0..70).map(|n| question(n, scopes)).collect();
+            halves(&all)
+        };
+        let seven = of(7);
+        assert!((0..70).all(|n| seven[n] == seven[n % 7]));
+        let first = seven.iter().filter(|half| **half == Half::First).count();
+        assert!([30, 40].contains(&first), "{first}");
+        // One scope, or none, leaves the questions to their own ids.
+        assert_eq!(of(1), of(0));
     }
 
     #[test]

@@ -142,8 +142,21 @@ pub(super) fn write(
 
     let [first, second] = &comparison.halves;
     if first.n > 0 && second.n > 0 {
-        let of_halves = [("first half", first), ("second half", second)];
-        parts(out, comparison, &of_halves, &[key])?;
+        // Scopes are told apart by what was held back from them: every cut-off is shown.
+        let columns = if comparison.halves_of_scopes {
+            recalls.clone()
+        } else {
+            vec![key]
+        };
+        let of_halves = if comparison.halves_of_scopes {
+            [
+                ("first half of scopes", first),
+                ("second half of scopes", second),
+            ]
+        } else {
+            [("first half", first), ("second half", second)]
+        };
+        parts(out, comparison, &of_halves, &columns)?;
     }
     let of_parts: Vec<(&str, &Figures)> = comparison
         .parts

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use malha_engine::types::{EntityView, EvidenceView, RelationTimes, RelationView};
+use malha_engine::types::{
+    ClaimView, EntityView, EvidenceView, RelationTimes, RelationView, Standing,
+};
 
 use crate::ui::{ACCENT, DIM, PATH, STRONG, Table, painted, place, plain_line};
 
@@ -38,6 +40,31 @@ pub(crate) fn relation(out: &mut impl Write, relation: &RelationView) -> io::Res
         painted(STRONG, plain_line(&relation.source)),
         painted(ACCENT, format!("—{}→", plain_line(&relation.relation_type))),
         painted(STRONG, plain_line(&relation.target)),
+    )
+}
+
+/// `2019 – 2021  Ana, Orion [accusation, suspected] …`, with its id
+pub(crate) fn claim(out: &mut impl Write, claim: &ClaimView) -> io::Result<()> {
+    let mut about = plain_line(&claim.subject);
+    if let Some(object) = &claim.object {
+        about = format!("{about}, {}", plain_line(object));
+    }
+    let mut remark = format!(
+        "{}, {}",
+        plain_line(&claim.claim_type),
+        claim.status.as_str()
+    );
+    if claim.standing != Standing::Current {
+        remark = format!("{remark}, {}", claim.standing.as_str());
+    }
+    writeln!(
+        out,
+        "{:<24}  {} [{}] {}  {}",
+        period(&claim.times),
+        painted(STRONG, about),
+        painted(ACCENT, remark),
+        plain_line(&claim.description),
+        painted(DIM, &claim.id.0)
     )
 }
 

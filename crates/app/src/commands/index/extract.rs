@@ -195,14 +195,23 @@ fn show(
             },
         ),
     );
+    let claims = if extracted.claims + extracted.claims_closed > 0 {
+        format!(
+            ", {} claims ({} added, {} closed)",
+            extracted.claims, extracted.claims_added, extracted.claims_closed
+        )
+    } else {
+        String::new()
+    };
     stderr::note(
         verbosity,
         &format!(
-            "{} entities, {} relations ({} added, {} closed); {} items not stored (malha quarantine list)",
+            "{} entities, {} relations ({} added, {} closed){}; {} items not stored (malha quarantine list)",
             extracted.entities,
             extracted.relations,
             extracted.relations_added,
             extracted.relations_closed,
+            claims,
             extracted.items_rejected,
         ),
     );

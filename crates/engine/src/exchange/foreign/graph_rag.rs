@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::table::{self, Table, text, texts};
-use super::{ForeignCommunity, ForeignGraph, ForeignPassage, Passages, UNTYPED, item};
+use super::{ForeignCommunity, ForeignGraph, ForeignPassage, Found, Passages, UNTYPED, item};
 use crate::Result;
 
 pub(super) fn read(folder: &Path) -> Result<ForeignGraph> {
@@ -44,8 +44,8 @@ pub(super) fn read(folder: &Path) -> Result<ForeignGraph> {
                 ("description", description),
             ])
         };
-        let is_first = passages.hand_out(first, &description, false, entity);
-        if !passages.hand_out(rest, &[], false, entity) && !is_first {
+        let is_first = passages.hand_out(first, &description, Found::Entity, entity);
+        if !passages.hand_out(rest, &[], Found::Entity, entity) && !is_first {
             passages.fail(
                 &entities.file,
                 *line,
@@ -62,14 +62,19 @@ pub(super) fn read(folder: &Path) -> Result<ForeignGraph> {
             .map(std::borrow::Cow::into_owned)
             .into_iter()
             .collect();
-        let found = passages.hand_out(&texts(row, &["text_unit_ids"]), &fact, true, |fact| {
-            item(&[
-                ("source", Some(&source)),
-                ("target", Some(&target)),
-                ("type", Some(UNTYPED)),
-                ("fact", fact),
-            ])
-        });
+        let found = passages.hand_out(
+            &texts(row, &["text_unit_ids"]),
+            &fact,
+            Found::Relation,
+            |fact| {
+                item(&[
+                    ("source", Some(&source)),
+                    ("target", Some(&target)),
+                    ("type", Some(UNTYPED)),
+                    ("fact", fact),
+                ])
+            },
+        );
         if !found {
             let reason = format!("{source} – {target}: none of its text units is there");
             passages.fail(&relations.file, *line, reason);
@@ -115,15 +120,13 @@ fn passages_of(units: &Table, documents: Option<&Table>) -> Vec<ForeignPassage> 
     units.rows.iter().map(|(_, row)| passage(row)).collect()
 }
 
-/// Claims about two things are dated relations; those about one are not taken.
+/// Covariates are claims.
 fn read_claims(claims: &Table, passages: &mut Passages) {
     for (line, row) in &claims.rows {
-        let (Some(source), Some(target)) = (text(row, &["subject_id"]), text(row, &["object_id"]))
-        else {
-            passages.fail(&claims.file, *line, "a claim about one thing only");
+        let Some(subject) = text(row, &["subject_id"]) else {
+            passages.fail(&claims.file, *line, "a claim about nothing");
             continue;
         };
-        let status = text(row, &["status"]);
         let day =
             |name: &str| text(row, &[name]).map(|date| date.chars().take(10).collect::<String>());
         let (from, to) = (day("start_date"), day("end_date"));
@@ -131,17 +134,14 @@ fn read_claims(claims: &Table, passages: &mut Passages) {
             .map(std::borrow::Cow::into_owned)
             .into_iter()
             .collect();
-        let found = passages.hand_out(&sources, &[], true, |_| {
+        let found = passages.hand_out(&sources, &[], Found::Claim, |_| {
             item(&[
-                ("source", Some(&source)),
-                ("target", Some(&target)),
-                ("type", text(row, &["type"]).as_deref().or(Some("CLAIM"))),
-                ("fact", text(row, &["description"]).as_deref()),
+                ("subject", Some(&subject)),
+                ("object", text(row, &["object_id"]).as_deref()),
+                ("type", text(row, &["type"]).as_deref()),
+                ("status", text(row, &["status"]).as_deref()),
+                ("description", text(row, &["description"]).as_deref()),
                 ("quote", text(row, &["source_text"]).as_deref()),
-                (
-                    "status",
-                    status.as_deref().filter(|status| *status != "TRUE"),
-                ),
                 ("valid_from", from.as_deref()),
                 ("valid_to", to.as_deref()),
             ])

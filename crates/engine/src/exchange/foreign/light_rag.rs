@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::table::{self, Table, split, text, texts};
-use super::{ForeignCommunity, ForeignGraph, ForeignPassage, Passages, UNTYPED, item};
+use super::{ForeignCommunity, ForeignGraph, ForeignPassage, Found, Passages, UNTYPED, item};
 use crate::Result;
 use crate::sources::xml::{Event, events};
 use crate::text::clean_name;
@@ -38,7 +38,7 @@ pub(super) fn read(folder: &Path) -> Result<ForeignGraph> {
         let found = passages.hand_out(
             &texts(row, &["source_id"]),
             &texts(row, &["description"]),
-            false,
+            Found::Entity,
             |description| {
                 item(&[
                     ("name", Some(&name)),
@@ -66,7 +66,7 @@ pub(super) fn read(folder: &Path) -> Result<ForeignGraph> {
         let found = passages.hand_out(
             &texts(row, &["source_id"]),
             &texts(row, &["description"]),
-            true,
+            Found::Relation,
             |fact| {
                 item(&[
                     ("source", Some(&source)),

@@ -62,6 +62,7 @@ pub struct ForeignPassage {
     /// As a model's reply would list them.
     pub entities: Vec<Value>,
     pub relations: Vec<Value>,
+    pub claims: Vec<Value>,
 }
 
 /// A community with its report.
@@ -80,7 +81,11 @@ pub struct ForeignCommunity {
 impl ForeignPassage {
     /// What was found, as a reply of a model says it.
     pub fn reply(&self) -> String {
-        json!({ "entities": self.entities, "relations": self.relations }).to_string()
+        let mut reply = json!({ "entities": self.entities, "relations": self.relations });
+        if !self.claims.is_empty() {
+            reply["claims"] = self.claims.clone().into();
+        }
+        reply.to_string()
     }
 }
 
@@ -95,6 +100,14 @@ pub fn read_foreign(format: ForeignFormat, path: &Path) -> Result<ForeignGraph> 
         ForeignFormat::LightRag | ForeignFormat::Nano => light_rag::read(path),
         ForeignFormat::OpenIe => open_ie::read(path),
     }
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    Entity,
+    Relation,
+    Claim,
 }
 
 /// Passages by id while entities and relations are handed out to them.
@@ -125,7 +138,7 @@ impl Passages {
         &mut self,
         sources: &[String],
         texts: &[String],
-        is_relation: bool,
+        what: Found,
         add: impl Fn(Option<&str>) -> Value,
     ) -> bool {
         let is_each = texts.len() == sources.len();
@@ -142,10 +155,10 @@ impl Passages {
             };
             let item = add(text.map(String::as_str));
             let passage = &mut self.graph.passages[at];
-            if is_relation {
-                passage.relations.push(item);
-            } else {
-                passage.entities.push(item);
+            match what {
+                Found::Entity => passage.entities.push(item),
+                Found::Relation => passage.relations.push(item),
+                Found::Claim => passage.claims.push(item),
             }
         }
         is_any

@@ -71,6 +71,7 @@ fn a_schema_decides_types_and_directions() {
         ]
         .into(),
         relation: [("LEADS".to_owned(), tie)].into(),
+        ..Schema::default()
     };
     let text = "Ana leads Orion near Mars.";
     let reply = r#"{"entities":[{"name":"Ana","type":"person"},{"name":"Orion","type":"Project"},{"name":"Mars","type":"Planet"}],

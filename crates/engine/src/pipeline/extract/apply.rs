@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::call::Called;
+use super::claims::{leave_out_buried_claims, save_claims};
 use super::gather::{Gathered, GatheredRelation, aside};
 use super::identity::Identity;
 use super::plan::Plan;
@@ -57,6 +58,7 @@ pub(crate) fn apply(
     leave_out_buried(scope, &mut gathered, &identity)?;
     report.entities = gathered.entities.len();
     report.relations = gathered.relations.len();
+    report.claims = gathered.claims.len();
     put_passages_aside(scope, plan, &missing, called, &mut gathered, report)?;
     storage::save_quarantine(
         scope.connection,
@@ -79,6 +81,7 @@ pub(crate) fn apply(
             ));
         }
     }
+    save_claims(scope, &gathered, &entities, report)?;
     retire(scope, changes, &entities, report)?;
     if changes.forms.len() > FEW_FORMS {
         changes.bulk = true;
@@ -134,7 +137,7 @@ fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered, identity: &Ident
     for key in buried {
         gathered.relations.remove(&key);
     }
-    Ok(())
+    leave_out_buried_claims(scope, gathered, &gone, &names_of)
 }
 
 fn put_passages_aside(
@@ -329,7 +332,8 @@ fn save_relations(
             && row.properties == properties
             && row.weight.to_bits() == weight.to_bits()
             && row.confidence.to_bits() == relation.confidence.to_bits()
-            && row.exclusive == relation.exclusive;
+            && row.exclusive == relation.exclusive
+            && row.observed_at == relation.observed_at;
         if !is_equal {
             set_values(scope, row.id, relation)?;
             changes.touch_relation(row.id);
@@ -354,7 +358,7 @@ fn save_relations(
             to: to.as_ref().map(|(at, written)| (*at, written.as_str())),
             sentence: relation.fact.as_deref(),
             exclusive: relation.exclusive,
-            observed_at: None,
+            observed_at: relation.observed_at,
             origin: Origin::Llm,
         };
         let (id, _) =
@@ -378,6 +382,7 @@ fn set_values(scope: &Scope<'_>, id: RelationId, relation: &GatheredRelation) ->
         relation.passages.len() as f64,
         relation.confidence,
         relation.exclusive,
+        relation.observed_at,
     )
 }
 

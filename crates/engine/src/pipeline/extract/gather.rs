@@ -1,16 +1,17 @@
 //! What all passages say, joined by name: one entity a name, one fact a statement.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
 use super::plan::Item;
-use crate::extraction::{ExtractedEntity, ExtractedRelation, Extraction, Schema};
+use crate::extraction::{ExtractedClaim, ExtractedEntity, ExtractedRelation, Extraction, Schema};
 use crate::memory::Period;
 use crate::sources::{parse_date, parse_relative_date};
 use crate::storage::{Aside, EvidenceRow, relation_key};
 use crate::text::{fold, is_better_name, name_key};
-use crate::types::{ChunkId, DocumentId, Timestamp, ValidDate};
+use crate::types::{ChunkId, ClaimStatus, DocumentId, Timestamp, ValidDate};
 
 /// Characters of an entity's description; more is cut at a sentence.
 const LONGEST_DESCRIPTION: usize = 600;
@@ -20,6 +21,7 @@ const LONGEST_DESCRIPTION: usize = 600;
 pub(super) struct Gathered {
     pub entities: BTreeMap<String, GatheredEntity>,
     pub relations: BTreeMap<FactKey, GatheredRelation>,
+    pub claims: BTreeMap<ClaimKey, GatheredClaim>,
     pub asides: Vec<Aside>,
     /// Dates that were not understood and the like.
     pub warnings: Vec<String>,
@@ -44,6 +46,30 @@ pub(super) struct GatheredEntity {
 /// What makes a statement the same one: both names, the type, the period.
 pub(super) type FactKey = (String, String, String, Option<i64>, Option<i64>);
 
+/// What makes a claim the same one: whom it is about and concerns, type, status, words, period.
+pub(super) type ClaimKey = (
+    String,
+    Option<String>,
+    String,
+    ClaimStatus,
+    String,
+    Option<i64>,
+    Option<i64>,
+);
+
+/// A claim with the passages that make it.
+#[derive(Debug)]
+pub(super) struct GatheredClaim {
+    pub kind: String,
+    pub description: String,
+    pub from: Option<(Timestamp, String)>,
+    pub to: Option<(Timestamp, String)>,
+    pub confidence: f64,
+    pub evidence: BTreeMap<(DocumentId, usize), EvidenceRow>,
+    /// The latest date of its documents.
+    pub observed_at: Option<Timestamp>,
+}
+
 /// A statement with the passages that make it.
 #[derive(Debug)]
 pub(super) struct GatheredRelation {
@@ -56,6 +82,8 @@ pub(super) struct GatheredRelation {
     pub exclusive: bool,
     pub evidence: BTreeMap<(DocumentId, usize), EvidenceRow>,
     pub passages: BTreeSet<(DocumentId, ChunkId)>,
+    /// The latest date of its documents.
+    pub observed_at: Option<Timestamp>,
 }
 
 impl GatheredEntity {
@@ -137,6 +165,13 @@ impl Gathered {
                 self.add_relation(item, (source.clone(), target.clone()), relation, schema);
             }
         }
+        for claim in &found.claims {
+            let object = claim.object.map(|at| keys[at].as_ref());
+            // What was forgotten has no key.
+            if let (Some(subject), None | Some(Some(_))) = (&keys[claim.subject], object) {
+                self.add_claim(item, (subject, object.flatten()), claim);
+            }
+        }
         for rejected in &found.rejected {
             let (what, reason) = (rejected.item.clone(), rejected.reason.clone());
             self.asides.push(aside(item, rejected.kind, what, reason));
@@ -198,14 +233,7 @@ impl Gathered {
                 item.uri
             ));
         }
-        let (chunk, place) = item.passage.locate(&relation.quote);
-        let evidence = EvidenceRow {
-            document: item.document,
-            start: chunk.start + place.start,
-            end: chunk.start + place.end,
-            chunk: Some(chunk.id),
-            quote: chunk.text[place].to_owned(),
-        };
+        let evidence = evidence_of(item, &relation.quote);
         let confidence = match (relation.is_implied, relation.is_quoted) {
             (true, _) => 0.6,
             (false, false) => 0.8,
@@ -231,17 +259,95 @@ impl Gathered {
                 exclusive: false,
                 evidence: BTreeMap::new(),
                 passages: BTreeSet::new(),
+                observed_at: None,
             });
+        known.observed_at = known.observed_at.max(observed_at(item));
         known.fact = known.fact.take().or_else(|| relation.fact.clone());
         known.confidence = known.confidence.max(confidence);
         known.exclusive |= relation.is_exclusive;
         add_new(&mut known.properties, &relation.properties);
-        known.passages.insert((item.document, chunk.id));
+        let chunk = evidence.chunk.expect("a passage has chunks");
+        known.passages.insert((item.document, chunk));
         known
             .evidence
             .entry((evidence.document, evidence.start))
             .or_insert(evidence);
     }
+
+    fn add_claim(
+        &mut self,
+        item: &Item,
+        (subject, object): (&String, Option<&String>),
+        claim: &ExtractedClaim,
+    ) {
+        let mut refuse = |reason: String| {
+            let shown = json!({
+                "subject": subject, "object": object, "type": claim.kind, "description": claim.description,
+                "valid_from": claim.valid_from, "valid_to": claim.valid_to,
+            });
+            self.asides
+                .push(aside(item, "claim", shown.to_string(), reason));
+        };
+        if object == Some(subject) {
+            return refuse("both of its names are one thing (malha review merges)".to_owned());
+        }
+        let anchor = item.date.as_deref().and_then(parse_date);
+        let [from, to] = [&claim.valid_from, &claim.valid_to]
+            .map(|date| date.as_deref().map(|date| absolute(date, anchor.as_ref())));
+        let period = match Period::new(from.as_deref(), to.as_deref()) {
+            Ok(period) => period,
+            Err(reason) => return refuse(reason),
+        };
+        for date in &period.unknown {
+            self.warnings.push(format!(
+                "{}: the date {date:?} was not understood; the claim has no such bound",
+                item.uri
+            ));
+        }
+        let evidence = evidence_of(item, &claim.quote);
+        let confidence = if claim.is_quoted { 1.0 } else { 0.8 };
+        let key = (
+            subject.clone(),
+            object.cloned(),
+            relation_key(&claim.kind),
+            claim.status,
+            fold(&claim.description),
+            period.from.as_ref().map(|(at, _)| at.0),
+            period.to.as_ref().map(|(at, _)| at.0),
+        );
+        let known = self.claims.entry(key).or_insert_with(|| GatheredClaim {
+            kind: claim.kind.clone(),
+            description: claim.description.clone(),
+            from: period.from,
+            to: period.to,
+            confidence,
+            evidence: BTreeMap::new(),
+            observed_at: None,
+        });
+        known.confidence = known.confidence.max(confidence);
+        known.observed_at = known.observed_at.max(observed_at(item));
+        known
+            .evidence
+            .entry((evidence.document, evidence.start))
+            .or_insert(evidence);
+    }
+}
+
+/// Bytes of a passage as evidence in its document.
+fn evidence_of(item: &Item, quote: &Range<usize>) -> EvidenceRow {
+    let (chunk, place) = item.passage.locate(quote);
+    EvidenceRow {
+        document: item.document,
+        start: chunk.start + place.start,
+        end: chunk.start + place.end,
+        chunk: Some(chunk.id),
+        quote: chunk.text[place].to_owned(),
+    }
+}
+
+/// When what a passage says was seen to be so: the day that its document speaks from.
+fn observed_at(item: &Item) -> Option<Timestamp> {
+    Some(parse_date(item.date.as_deref()?)?.start)
 }
 
 /// A date of a fact: one that is told from the day of its document, "last year", as that day has it.

@@ -7,6 +7,7 @@
 
 mod apply;
 mod call;
+mod claims;
 mod estimate;
 mod gather;
 mod identity;
