@@ -1,6 +1,7 @@
 //! openCypher on the store.
 
 mod asked;
+mod called;
 mod described;
 mod expansion;
 mod json;
