@@ -1,5 +1,7 @@
 //! Vectors: made, replaced, and brought to a search.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::lazy_model::{EmbedderSource, LazyModel};
@@ -10,7 +12,7 @@ use crate::retrieval::{Vectors, nearest_score};
 use crate::storage::{self, SpaceState, Store, StoredSpace};
 use crate::text::sentences;
 use crate::types::{DocumentId, EmbedReport, EmbeddingState, LaneStatus, Progress, Stage};
-use crate::vectors::{VectorFile, VectorIndex, product};
+use crate::vectors::{VectorFile, VectorFileError, VectorIndex, product};
 use crate::{Error, Result};
 
 /// The vectors of a space at one of its generations.
@@ -260,6 +262,18 @@ impl Engine {
         let cached = file
             .as_ref()
             .and_then(|file| file.load(space.generation, dimensions).ok());
+        let cached = match file.as_ref() {
+            Some(file) if cached.is_none() && !store.is_read_only() => {
+                match write_cache(file, store, space) {
+                    Ok(index) => Some(index),
+                    Err(error) => {
+                        tracing::warn!(%error, "the vector cache could not be written");
+                        None
+                    }
+                }
+            }
+            _ => cached,
+        };
         let index = if let Some(index) = cached {
             index
         } else {
@@ -267,14 +281,6 @@ impl Engine {
             storage::for_each_vector(store.connection(), space.id, |chunk, vector| {
                 index.push(chunk, &vector);
             })?;
-            if let Some(file) = file.as_ref().filter(|_| !store.is_read_only()) {
-                let saved = file.save(&index, space.generation);
-                match saved.and_then(|()| file.load(space.generation, dimensions)) {
-                    // From here on full vectors are read from the file.
-                    Ok(saved) => index = saved,
-                    Err(error) => tracing::warn!(%error, "the vector cache could not be written"),
-                }
-            }
             index
         };
         let index = Arc::new(index.with_stored_neighbours(file.as_ref()));
@@ -292,4 +298,32 @@ impl Engine {
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let lengths = f64::from(product(a, a)) * f64::from(product(b, b));
     f64::from(product(a, b)) / lengths.sqrt()
+}
+
+/// Writes the cache file from the store, and reads it: full vectors are never in memory together.
+fn write_cache(file: &VectorFile, store: &Store, space: &StoredSpace) -> Result<VectorIndex> {
+    let one_state = store.read()?;
+    let connection = store.connection();
+    let dimensions = space.space.dimensions;
+    let mut index = VectorIndex::new(dimensions, []);
+    storage::for_each_vector(connection, space.id, |chunk, vector| {
+        index.push_codes(chunk, &vector);
+    })?;
+    let unwritten = |error: VectorFileError| Error::Store {
+        path: store.path().map(Path::to_owned).unwrap_or_default(),
+        reason: error.to_string(),
+    };
+    file.save(&index, space.generation, |write| {
+        let mut written = Ok(());
+        storage::for_each_vector(connection, space.id, |_, vector| {
+            if written.is_ok() && index.takes(&vector) {
+                written = write(&vector);
+            }
+        })
+        .map_err(io::Error::other)?;
+        written
+    })
+    .map_err(unwritten)?;
+    drop(one_state);
+    file.load(space.generation, dimensions).map_err(unwritten)
 }

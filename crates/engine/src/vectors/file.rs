@@ -83,11 +83,14 @@ impl VectorFile {
         }
     }
 
-    /// Replaces the file. A reader at the same time sees the old one or the new one.
-    pub fn save(&self, index: &VectorIndex, generation: u64) -> Result<(), VectorFileError> {
-        let ExactVectors::Memory(exact) = &index.exact else {
-            return Ok(());
-        };
+    /// Replaces the file. A reader at the same time sees the old one or the new one. `vectors` hands over the full
+    /// vectors of the index's rows, in their order, so that they need not be in memory.
+    pub fn save(
+        &self,
+        index: &VectorIndex,
+        generation: u64,
+        vectors: impl FnOnce(&mut dyn FnMut(&[f32]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<(), VectorFileError> {
         self.replace(&self.path, |out| {
             out.write_all(MAGIC)?;
             let numbers = [
@@ -107,10 +110,10 @@ impl VectorFile {
                 out.write_all(&scale.to_le_bytes())?;
             }
             out.write_all(index.codes.bytes())?;
-            for value in exact {
-                out.write_all(&value.to_le_bytes())?;
-            }
-            Ok(())
+            vectors(&mut |vector| {
+                let mut values = vector.iter();
+                values.try_for_each(|value| out.write_all(&value.to_le_bytes()))
+            })
         })
     }
 
@@ -237,6 +240,20 @@ fn read_floats(bytes: &[u8], numbers: &mut [f32]) {
 mod tests {
     use super::*;
 
+    fn save(file: &VectorFile, index: &VectorIndex, generation: u64) {
+        let rows: Vec<usize> = (0..index.len()).collect();
+        let vectors = |write: &mut dyn FnMut(&[f32]) -> io::Result<()>| {
+            let mut written = Ok(());
+            index.exact.each(index.dimensions, &rows, |_, vector| {
+                if written.is_ok() {
+                    written = write(vector);
+                }
+            })?;
+            written
+        };
+        file.save(index, generation, vectors).unwrap();
+    }
+
     #[test]
     fn a_file_of_the_same_state_gives_the_same_hits() {
         let folder = tempfile::tempdir().unwrap();
@@ -244,7 +261,7 @@ mod tests {
         assert!(matches!(file.load(7, 4), Err(VectorFileError::Stale)));
         let vectors = (0..50).map(|n| (n, vec![n as f32, 50.0 - n as f32, 1.0, -0.5]));
         let index = VectorIndex::new(4, vectors);
-        file.save(&index, 7).unwrap();
+        save(&file, &index, 7);
         let loaded = file.load(7, 4).unwrap();
         let question = [0.3, 0.7, 0.0, 0.1];
         let expected = index.search(&question, 9, |owner| owner % 2 == 0).unwrap();
@@ -269,11 +286,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("malha.db");
         let file = VectorFile::beside(&store, 1);
-        file.save(
-            &VectorIndex::new(2, [(1, vec![1.0, 0.0]), (2, vec![0.0, 1.0])]),
-            1,
-        )
-        .unwrap();
+        let index = VectorIndex::new(2, [(1, vec![1.0, 0.0]), (2, vec![0.0, 1.0])]);
+        save(&file, &index, 1);
         let path = store.with_extension("1.vectors");
         let whole = std::fs::read(&path).unwrap();
         for length in [0, 20, HEADER, whole.len() - 1] {

@@ -51,14 +51,25 @@ impl VectorIndex {
 
     /// Adds the vector of an owner above all others, if it is one.
     pub(crate) fn push(&mut self, owner: i64, vector: &[f32]) {
-        if vector.len() == self.dimensions
-            && vector.iter().all(|value| value.is_finite())
+        if self.takes(vector)
             && let ExactVectors::Memory(exact) = &mut self.exact
         {
+            exact.extend_from_slice(vector);
+            self.push_codes(owner, vector);
+        }
+    }
+
+    /// The same without the full vector: such an index can only be saved.
+    pub(crate) fn push_codes(&mut self, owner: i64, vector: &[f32]) {
+        if self.takes(vector) {
             self.owners.push(owner);
             self.codes.push(vector);
-            exact.extend_from_slice(vector);
         }
+    }
+
+    /// Whether it is a vector of this index.
+    pub(crate) fn takes(&self, vector: &[f32]) -> bool {
+        vector.len() == self.dimensions && vector.iter().all(|value| value.is_finite())
     }
 
     /// Vectors held.
