@@ -365,9 +365,8 @@ fn the_largest_patterns_run() {
     );
     let clauses = "MATCH (:Pessoa) ".repeat(98) + "RETURN 1 LIMIT 1";
     // A ring, round which walks go on and on.
-    let ring: String = (0..600)
-        .map(|one| format!("n{one}\tr\tn{}\n", (one + 1) % 600))
-        .collect();
+    let lines = (0..600).map(|one| format!("n{one}\tr\tn{}", (one + 1) % 600));
+    let ring = lines.collect::<Vec<_>>().join("\n");
     let (_ring, round) = facts::engine(&ring);
     let walks = format!(
         "MATCH (a {{name: 'n0'}}){} RETURN 1",

@@ -122,7 +122,9 @@ pub(crate) fn run(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
             .is_some()
             .then(|| settings.models.connect(Task::Router))
             .transpose()?;
-        let limit = args.spending.limit(&*model, settings)?;
+        let asked = [Some(&*model), reports.as_deref(), router.as_deref()];
+        let asked: Vec<_> = asked.into_iter().flatten().collect();
+        let limit = args.spending.limit(&asked, settings)?;
         let run = AnswerRun {
             model: &*model,
             reports: reports.as_deref(),

@@ -28,14 +28,18 @@ impl SpendingArgs {
         self.cost.is_some() || self.tokens.is_some() || self.calls.is_some()
     }
 
-    /// The limit, which money can only be where the model has a price.
+    /// The limit, which money can only be where every model that may be asked has a price.
     pub(crate) fn limit(
         &self,
-        model: &dyn ChatModel,
+        models: &[&dyn ChatModel],
         settings: &Settings,
     ) -> anyhow::Result<SpendingLimit> {
-        let mut prices = settings.engine.prices.iter();
-        if self.cost.is_some() && !prices.any(|price| price.model == model.name()) {
+        let prices = &settings.engine.prices;
+        let has_price =
+            |model: &&&dyn ChatModel| prices.iter().any(|price| price.model == model.name());
+        if self.cost.is_some()
+            && let Some(model) = models.iter().find(|model| !has_price(model))
+        {
             let message = format!("{} has no price: --max-cost cannot stop it", model.name());
             return Err(Refusal::new(Exit::Configuration, message)
                 .hint("set it under [[models.price]] in malha.toml")

@@ -21,6 +21,8 @@ pub(super) struct Checker<'a> {
     pub unknown: usize,
     /// The model says that the evidence answers nothing.
     pub found_nothing: bool,
+    /// Vectors could not tell of one sentence; the others do not wait for them again.
+    without_vectors: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -34,6 +36,7 @@ impl<'a> Checker<'a> {
             citations: Vec::new(),
             unknown: 0,
             found_nothing: false,
+            without_vectors: false,
         }
     }
 
@@ -67,6 +70,15 @@ impl<'a> Checker<'a> {
             self.heard.push(draft);
         }
         Ok(())
+    }
+
+    fn is_alike(&mut self, sentence: &str, quotes: &str) -> Result<bool> {
+        if self.without_vectors {
+            return Ok(false);
+        }
+        let told = self.engine.is_alike(sentence, quotes)?;
+        self.without_vectors = told.is_none();
+        Ok(told == Some(true))
     }
 
     /// Resolves the markers of a sentence. One without any gets the evidence that supports it, if there is one.
@@ -106,7 +118,7 @@ impl<'a> Checker<'a> {
             && stands
             && (is_supported(&draft.text, &together, self.language)
                 || (numbers_stand(&draft.text, &together)
-                    && self.engine.is_alike(&draft.text, &together)?));
+                    && self.is_alike(&draft.text, &together)?));
         Ok(AnswerSentence {
             is_supported,
             text: draft.text.clone(),

@@ -158,40 +158,42 @@ impl Engine {
         Vectors::Ready { index, question }
     }
 
-    /// Whether a sentence of the quotes says what a sentence says, by their vectors in the space of the store. False
-    /// where no vectors can tell.
-    pub(super) fn is_alike(&self, sentence: &str, quotes: &str) -> Result<bool> {
+    /// Whether a sentence of the quotes says what a sentence says, by their vectors in the space of the store.
+    /// `None` where no vectors can tell: there are none, or the model is of another space or in trouble.
+    pub(super) fn is_alike(&self, sentence: &str, quotes: &str) -> Result<Option<bool>> {
         /// Sentences that are compared, and the bytes that longer ones are cut to.
         const MOST: usize = 16;
         const LONGEST: usize = 1_200;
         let least = self.config.likeness.supported;
         let Some(embedder) = self.embedder.as_ref().filter(|_| least <= 1.0) else {
-            return Ok(false);
+            return Ok(None);
         };
         let Some(space) = self.active_space(&self.store())? else {
-            return Ok(false);
+            return Ok(None);
         };
         let Ok(embedder) = embedder.get() else {
-            return Ok(false);
+            return Ok(None);
         };
         if *embedder.space() != space.space {
-            return Ok(false);
+            return Ok(None);
         }
+        let Ok(asked) = embedder.embed(&[sentence], TextRole::Query) else {
+            return Ok(None);
+        };
         let parts: Vec<&str> = sentences(quotes, LONGEST)
             .into_iter()
             .map(|range| &quotes[range])
             .take(MOST)
             .collect();
-        let asked = embedder.embed(&[sentence], TextRole::Query);
-        let (Ok(asked), Ok(held)) = (asked, embedder.embed(&parts, TextRole::Passage)) else {
-            return Ok(false);
+        let Ok(held) = embedder.embed(&parts, TextRole::Passage) else {
+            return Ok(None);
         };
         let says = |part: &Vec<f32>| {
             asked.first().is_some_and(|sentence| {
                 sentence.len() == part.len() && cosine(sentence, part) >= least
             })
         };
-        Ok(held.iter().any(says))
+        Ok(Some(held.iter().any(says)))
     }
 
     /// Whether a passage of the store is as near to the question as what answers it, in these documents. False where

@@ -156,16 +156,21 @@ pub(crate) fn extracted_relations(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// What the passages of a relation say of it.
+pub(crate) struct ExtractedValues<'a> {
+    pub fact: Option<&'a str>,
+    pub properties: Option<&'a str>,
+    pub weight: f64,
+    pub confidence: f64,
+    pub exclusive: bool,
+    pub observed_at: Option<Timestamp>,
+}
+
 /// Brings what a current relation says in line with its passages.
 pub(crate) fn update_extracted(
     connection: &Connection,
     id: RelationId,
-    fact: Option<&str>,
-    properties: Option<&str>,
-    weight: f64,
-    confidence: f64,
-    exclusive: bool,
-    observed_at: Option<Timestamp>,
+    values: &ExtractedValues<'_>,
 ) -> Result<()> {
     connection
         .prepare_cached(
@@ -175,12 +180,12 @@ pub(crate) fn update_extracted(
         )?
         .execute(params![
             id.0,
-            fact,
-            properties,
-            weight,
-            confidence,
-            exclusive,
-            observed_at.map(|at| at.0)
+            values.fact,
+            values.properties,
+            values.weight,
+            values.confidence,
+            values.exclusive,
+            values.observed_at.map(|at| at.0)
         ])?;
     Ok(())
 }

@@ -100,7 +100,7 @@ fn write_reports(args: &Args, settings: &Settings) -> anyhow::Result<Exit> {
         reports: Some(&*model),
         router: None,
         settings: &answers,
-        limit: args.spending.limit(&*model, settings)?,
+        limit: args.spending.limit(&[&*model], settings)?,
     };
     let engine = Engine::open(&settings.store, settings.engine.clone())?;
     let done = engine.write_reports(&run)?;

@@ -68,7 +68,7 @@ pub(super) fn run(
         let message = "passages of more than 1,000 tokens: models leave out more of longer ones";
         stderr::warning(settings.verbosity, message);
     }
-    let limit = args.spending.limit(&*model, settings)?;
+    let limit = args.spending.limit(&[&*model], settings)?;
     let run = ExtractionRun {
         model: &*model,
         settings: &extraction,

@@ -377,12 +377,14 @@ fn set_values(scope: &Scope<'_>, id: RelationId, relation: &GatheredRelation) ->
     storage::update_extracted(
         scope.connection,
         id,
-        relation.fact.as_deref(),
-        properties(relation).as_deref(),
-        relation.passages.len() as f64,
-        relation.confidence,
-        relation.exclusive,
-        relation.observed_at,
+        &storage::ExtractedValues {
+            fact: relation.fact.as_deref(),
+            properties: properties(relation).as_deref(),
+            weight: relation.passages.len() as f64,
+            confidence: relation.confidence,
+            exclusive: relation.exclusive,
+            observed_at: relation.observed_at,
+        },
     )
 }
 

@@ -48,7 +48,11 @@ fn turn(id: &str, message: &Value) -> Option<ChatTurn> {
         let content = text_of(attached.get("extracted_content"));
         if !content.is_empty() {
             let name = attached["file_name"].as_str().unwrap_or_default();
-            text = format!("{text}\n\n{name}\n{content}").trim().to_owned();
+            text = [text.as_str(), name, &content]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n\n");
         }
     }
     Some(ChatTurn {

@@ -64,7 +64,7 @@ pub(super) const USER: &str = "User";
 /// Whether a file of this name is looked into when a folder or an archive is given.
 pub fn is_chat_file(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name).to_lowercase();
-    file.ends_with(".json") && FILES.iter().any(|start| file.starts_with(start))
+    file.strip_suffix(".json").is_some() && FILES.iter().any(|start| file.starts_with(start))
 }
 
 /// Reads a file of conversations, or a ZIP archive with some. `name` is told in failures. Never panics.
