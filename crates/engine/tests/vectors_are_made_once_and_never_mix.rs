@@ -548,6 +548,14 @@ fn names_that_lie_near_one_another_are_joined_where_that_is_wanted() {
     engine.reembed(&()).unwrap();
     assert_eq!(count("joined.db", "synonym"), 2);
     assert_eq!(count("joined.db", "name_embedding"), 3);
+    // A name that is gone takes its vector along; one that returns is compared again.
+    engine.index_documents("", &notes[1..], &()).unwrap();
+    assert_eq!(count("joined.db", "name_embedding"), 2);
+    assert_eq!(count("joined.db", "synonym"), 0);
+    engine.index_documents("", &notes, &()).unwrap();
+    engine.embed(&()).unwrap();
+    assert_eq!(count("joined.db", "name_embedding"), 3);
+    assert_eq!(count("joined.db", "synonym"), 2);
 }
 
 /// Does something else in the middle of its first call.

@@ -41,11 +41,19 @@ struct Embedder {
 
 impl Embedder {
     fn start() -> Self {
+        Self::refusing(0)
+    }
+
+    /// Refuses the first so many calls.
+    fn refusing(refused: usize) -> Self {
         let gate = Arc::new(Gate::default());
         let made = Arc::new(Mutex::new(Vec::new()));
         let (held, texts) = (Arc::clone(&gate), Arc::clone(&made));
         let stub = Stub::start(move |request| {
             held.wait_for(request.number);
+            if request.number < refused {
+                return Answer::error(401, "not yet");
+            }
             let input = request.body["input"].as_array().unwrap();
             let data: Vec<Value> = (0..)
                 .zip(input)
@@ -226,4 +234,24 @@ fn a_watching_run_embeds_beside_indexing() {
     send_interrupt(&child);
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{:?}", reader.join().unwrap());
+}
+
+/// A model that failed is asked again, though no file changes.
+#[test]
+fn a_watching_run_asks_a_model_that_failed_again() {
+    // The batch, then its first and its last text alone.
+    let embedder = Embedder::refusing(3);
+    let vault = vault(&embedder, 20);
+    vault.index();
+    embedder.answer_all();
+    let child = vault.start(&["index", "--watch", "--embed"]);
+    wait_for(|| {
+        let (made, missing) = vectors(&vault);
+        made > 0 && missing == 0
+    });
+    send_interrupt(&child);
+    let said = child.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert_eq!(said.matches("it is tried again").count(), 1, "{said}");
 }

@@ -1,17 +1,19 @@
 //! Chunks to vectors: in batches, each stored before the next, so that a run can be stopped at any chunk.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use super::{Job, synonyms};
 use crate::language_model::{Embedder, EmbeddingSpace, ModelError, ModelErrorKind, TextRole};
-use crate::storage::{self, PassageRow, SpaceState};
+use crate::storage::{self, PassageRow, SpaceState, WriteLease};
 use crate::types::{ChunkId, EmbedReport, ItemFailure, Stage};
 use crate::{Error, Result};
 
 /// Chunks that are embedded, and stored, together.
 const BATCH: usize = 64;
+/// Between two tries to get the lease.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Gives every current chunk of the namespace a vector in the embedder's space. With `replace`, a store that has
 /// vectors of another space gets the new ones beside them, and changes over when all are there.
@@ -177,9 +179,7 @@ fn describe(space: &EmbeddingSpace) -> String {
 /// Only now the old vectors go.
 fn switch(job: &Job<'_>, target: &Target<'_>) -> Result<()> {
     let connection = job.store.connection();
-    let lease = job
-        .store
-        .write_lease("malha reembed", job.config.lease_wait)?;
+    let lease = lease(job)?;
     let transaction = lease.transaction()?;
     target.check(connection)?;
     if let Some(old) = storage::space(connection, target.namespace, SpaceState::Active)?
@@ -191,6 +191,19 @@ fn switch(job: &Job<'_>, target: &Target<'_>) -> Result<()> {
     transaction.commit_bookkeeping()
 }
 
+/// The lease, however long another run holds it: what has been made is not to be lost.
+pub(super) fn lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
+    loop {
+        match job.store.write_lease("malha embed", job.config.lease_wait) {
+            Err(Error::Busy { .. }) if job.progress.interrupted() => {
+                return Err(Error::Interrupted);
+            }
+            Err(Error::Busy { .. }) => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
+
 /// The lease is held for a moment only, so that others write while vectors are being made.
 fn save(
     job: &Job<'_>,
@@ -199,9 +212,7 @@ fn save(
     outcome: &[Result<Vec<f32>, String>],
 ) -> Result<()> {
     let connection = job.store.connection();
-    let lease = job
-        .store
-        .write_lease("malha embed", job.config.lease_wait)?;
+    let lease = lease(job)?;
     let transaction = lease.transaction()?;
     let vectors: Vec<(ChunkId, Vec<f32>)> = rows
         .iter()

@@ -1,7 +1,7 @@
 //! Names to vectors, and from those which names mean almost the same.
 
 use super::Job;
-use super::embedding::{Target, embed_texts};
+use super::embedding::{Target, embed_texts, lease};
 use crate::Result;
 use crate::language_model::Embedder;
 use crate::storage;
@@ -24,7 +24,6 @@ pub(super) fn find(job: &Job<'_>, embedder: &dyn Embedder, target: &Target<'_>) 
         ..
     } = *target;
     let connection = job.store.connection();
-    let wait = job.config.lease_wait;
     job.progress.stage(Stage::Synonyms, 0);
     let mut after = EntityId(0);
     loop {
@@ -49,7 +48,7 @@ pub(super) fn find(job: &Job<'_>, embedder: &dyn Embedder, target: &Target<'_>) 
             .zip(vectors)
             .filter_map(|(entity, vector)| Some((entity, vector.ok()?)))
             .collect();
-        let lease = job.store.write_lease("malha embed", wait)?;
+        let lease = lease(job)?;
         let transaction = lease.transaction()?;
         target.check(connection)?;
         storage::insert_name_vectors(connection, space, &vectors)?;
@@ -80,7 +79,7 @@ pub(super) fn find(job: &Job<'_>, embedder: &dyn Embedder, target: &Target<'_>) 
                 .collect();
             found.push((*entity, near));
         }
-        let lease = job.store.write_lease("malha embed", wait)?;
+        let lease = lease(job)?;
         let transaction = lease.transaction()?;
         target.check(connection)?;
         for (entity, near) in &found {

@@ -96,9 +96,12 @@ pub(crate) fn ensure_entity(
 
 /// Gives an entity its canonical name.
 pub(crate) fn rename_entity(connection: &Connection, id: EntityId, name: &str) -> Result<()> {
-    connection
+    let renamed = connection
         .prepare_cached("UPDATE entity SET name = ?2 WHERE id = ?1 AND name <> ?2")?
         .execute(params![id.0, name])?;
+    if renamed > 0 {
+        super::synonym::delete_name_vectors(connection, id)?;
+    }
     Ok(())
 }
 
@@ -126,7 +129,7 @@ pub(crate) fn retire_entity(connection: &Connection, id: EntityId, now: Timestam
     connection
         .prepare_cached("DELETE FROM alias WHERE entity = ?1")?
         .execute([id.0])?;
-    Ok(())
+    super::synonym::delete_name_vectors(connection, id)
 }
 
 /// Every entity of a namespace, current or not, by row id.

@@ -74,6 +74,20 @@ pub(crate) fn insert_synonyms(
     Ok(())
 }
 
+/// Forgets the vectors of an entity's name and what lies near them: the name is another one, or gone. One that
+/// returns is compared anew.
+pub(super) fn delete_name_vectors(connection: &Connection, entity: EntityId) -> Result<()> {
+    for sql in [
+        "DELETE FROM synonym WHERE (space, entity, other) IN (SELECT space, other, entity FROM synonym
+             WHERE space IN (SELECT id FROM embedding_space) AND entity = ?1)",
+        "DELETE FROM synonym WHERE space IN (SELECT id FROM embedding_space) AND entity = ?1",
+        "DELETE FROM name_embedding WHERE space IN (SELECT id FROM embedding_space) AND entity = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([entity.0])?;
+    }
+    Ok(())
+}
+
 /// Every pair of a space, by the first.
 pub(crate) fn synonyms(
     connection: &Connection,
