@@ -136,7 +136,7 @@ impl Budget {
     }
 
     /// What reading the graph said, or the limit that it was stopped for.
-    pub(super) fn explained(&self, error: CypherError) -> CypherError {
+    pub(crate) fn explained(&self, error: CypherError) -> CypherError {
         let is_stopped = matches!(error.cause.as_deref(), Some(crate::Error::Interrupted));
         if is_stopped && !self.limits.cancel.is_cancelled() {
             return self.out_of_time();

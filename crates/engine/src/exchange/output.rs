@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::partial::{LOCK, partial_name, remove_leftovers, sibling};
+use super::partial::{LOCK, former_name, formers, partial_name, remove_leftovers};
 use crate::{Error, Result};
 
 /// The file that says that a folder is an export; written last.
@@ -153,7 +153,6 @@ pub(super) fn write_folder<T>(
     remove_leftovers(path);
     take_back(path)?;
     let former = check_former(path)?;
-    remove_folder(&partial)?;
     fs::create_dir_all(&partial).map_err(|error| io_error(&partial, error))?;
     let living = partial.join(LOCK);
     let lock = File::create(&living).map_err(|error| io_error(&living, error))?;
@@ -166,8 +165,8 @@ pub(super) fn write_folder<T>(
     let written = write(&mut folder).and_then(|result| {
         let manifest = json!({ "malha_export": format, "version": 1, "files": folder.files });
         folder.write(MANIFEST, &format!("{manifest}\n"))?;
-        drop(lock);
         fs::remove_file(&living).map_err(|error| io_error(&living, error))?;
+        drop(lock);
         replace(path, &partial, former)?;
         Ok(result)
     });
@@ -262,29 +261,41 @@ fn replace(path: &Path, partial: &Path, former: Former) -> Result<()> {
             fs::rename(partial, path).map_err(|error| io_error(path, error))
         }
         Former::Export => {
-            let old = sibling(path, "old")?;
-            remove_folder(&old)?;
+            let old = former_name(path)?;
             fs::rename(path, &old).map_err(|error| io_error(path, error))?;
             if let Err(error) = fs::rename(partial, path) {
                 return Err(put_back(path, &old, error));
             }
-            if old.join(OBSIDIAN).is_dir() {
-                fs::rename(old.join(OBSIDIAN), path.join(OBSIDIAN))
-                    .map_err(|error| io_error(&old, error))?;
-            }
+            keep_obsidian(&old, path)?;
             remove_folder(&old)
         }
     }
 }
 
-/// Where a process was killed between moving the former export away and putting the new one in its place, the former
-/// one is put back.
-fn take_back(path: &Path) -> Result<()> {
-    let old = sibling(path, "old")?;
-    if path.exists() || !old.join(MANIFEST).is_file() {
-        return Ok(());
+/// Moves what Obsidian keeps along, where the new export has none of its own.
+fn keep_obsidian(old: &Path, new: &Path) -> Result<()> {
+    let (from, to) = (old.join(OBSIDIAN), new.join(OBSIDIAN));
+    if from.is_dir() && !to.exists() {
+        fs::rename(from, to).map_err(|error| io_error(old, error))?;
     }
-    fs::rename(&old, path).map_err(|error| io_error(&old, error))
+    Ok(())
+}
+
+/// Where a process was killed between moving the former export away and putting the new one in its place, the former
+/// one is put back; where it was killed just after, it is removed.
+fn take_back(path: &Path) -> Result<()> {
+    for old in formers(path) {
+        if !old.join(MANIFEST).is_file() {
+            continue;
+        }
+        if path.exists() {
+            keep_obsidian(&old, path)?;
+            remove_folder(&old)?;
+        } else {
+            fs::rename(&old, path).map_err(|error| io_error(&old, error))?;
+        }
+    }
+    Ok(())
 }
 
 /// The former export is better than none; where it cannot be put back either, the error says where it lies.
@@ -366,48 +377,65 @@ mod tests {
     #[test]
     fn what_a_killed_export_left_is_removed_by_the_next() {
         let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("vault");
-        for dead in ["vault.1.partial", "vault.22.partial"] {
-            fs::create_dir(home.path().join(dead)).unwrap();
-            fs::write(home.path().join(dead).join(LOCK), "").unwrap();
-            fs::write(home.path().join(dead).join("half"), "h").unwrap();
+        let at = |name: &str| home.path().join(name);
+        let is_old = |name: &str| {
+            let long_ago = SystemTime::now() - std::time::Duration::from_hours(1);
+            let file = File::open(at(name)).unwrap();
+            file.set_modified(long_ago).unwrap();
+        };
+        for name in [
+            "vault.1-a.partial",
+            "vault.22-b.partial",
+            "vault.3-c.partial",
+        ] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join(LOCK), "").unwrap();
+            fs::write(at(name).join("half"), "h").unwrap();
         }
-        let file = home.path().join("graph.xml");
-        fs::write(home.path().join("graph.xml.333.partial"), "half").unwrap();
-        let others = ["vault.x.partial", "vault2.1.partial", "vault.1.partial.txt"];
-        for other in others {
-            fs::write(home.path().join(other), "mine").unwrap();
-        }
-        // One of a process that lives holds its lock.
-        let living = home.path().join("vault.4444.partial");
-        fs::create_dir(&living).unwrap();
-        let lock = File::create(living.join(LOCK)).unwrap();
+        fs::write(at("graph.xml.333-f.partial"), "half").unwrap();
+        // One of a process that lives holds its lock; another one has only begun.
+        let lock = File::create(at("vault.22-b.partial").join(LOCK)).unwrap();
         lock.try_lock().unwrap();
-        export(&path, &[("a", "1")]).unwrap();
-        write_file(&file, |out| out.text("x")).unwrap();
+        for name in [
+            "vault.1-a.partial",
+            "vault.22-b.partial",
+            "graph.xml.333-f.partial",
+        ] {
+            is_old(name);
+        }
+        let others = [
+            "vault.1.partial",
+            "vault.x-1.partial",
+            "vault2.1-a.partial",
+            "vault.1-a.partial.txt",
+        ];
+        for other in others {
+            fs::write(at(other), "mine").unwrap();
+            is_old(other);
+        }
+        fs::create_dir(at("vault.old")).unwrap();
+        fs::write(at("vault.old").join("letter"), "mine").unwrap();
+        export(&at("vault"), &[("a", "1")]).unwrap();
+        export(&at("vault"), &[("a", "2")]).unwrap();
+        write_file(&at("graph.xml"), |out| out.text("x")).unwrap();
         let mut left: Vec<String> = fs::read_dir(home.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
             .collect();
         left.sort();
-        assert_eq!(
-            left,
-            [
-                "graph.xml",
-                "vault",
-                "vault.1.partial.txt",
-                "vault.4444.partial",
-                "vault.x.partial",
-                "vault2.1.partial"
-            ]
-        );
-        // Killed while the new one took its place: what was there before is there again.
-        fs::rename(&path, home.path().join("vault.old")).unwrap();
-        fs::create_dir(home.path().join("vault.old").join(OBSIDIAN)).unwrap();
-        export(&path, &[("b", "2")]).unwrap();
-        assert_eq!(names(&path), ["b", MANIFEST]);
-        assert!(path.join(OBSIDIAN).is_dir());
-        assert!(!home.path().join("vault.old").exists());
+        let mut expected = [&others[..], &["graph.xml", "vault", "vault.old"]].concat();
+        expected.extend(["vault.22-b.partial", "vault.3-c.partial"]);
+        expected.sort_unstable();
+        assert_eq!(left, expected);
+        assert_eq!(names(&at("vault.old")), ["letter"]);
+
+        // Killed while the new one took its place: what was there before is there again, with what Obsidian keeps.
+        let former = former_name(&at("vault")).unwrap();
+        fs::rename(at("vault"), &former).unwrap();
+        fs::create_dir(former.join(OBSIDIAN)).unwrap();
+        export(&at("vault"), &[("b", "2")]).unwrap();
+        assert_eq!(names(&at("vault")), ["b", MANIFEST]);
+        assert!(at("vault").join(OBSIDIAN).is_dir() && !former.exists());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use condition::Condition;
 pub use lease::WriteLease;
 pub use migration::FORMAT_VERSION;
 pub use namespace::NamespaceId;
-pub use sql::{SqlLimits, SqlOutcome};
+pub use sql::{SqlLimits, SqlOutcome, Stoppable};
 pub use store::{Store, StoreOptions};
 pub use transaction::{ReadTransaction, WriteTransaction};
 pub use verify::{Verification, Violation};

@@ -42,12 +42,34 @@ pub struct SqlOutcome {
     pub truncated: bool,
 }
 
+/// A store whose statements can be stopped, as long as this lives.
+pub struct Stoppable<'s>(&'s mut Store);
+
+impl std::ops::Deref for Stoppable<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        self.0
+    }
+}
+
+impl Drop for Stoppable<'_> {
+    fn drop(&mut self) {
+        // It fails only on a connection that is gone.
+        let _ = self
+            .0
+            .connection_mut()
+            .progress_handler(0, None::<fn() -> bool>);
+    }
+}
+
 impl Store {
-    /// From now on statements end with [`Error::Interrupted`] once `stop` says so; it is asked now and then. `None`:
-    /// nothing stops them any more.
-    pub fn stop_when(&mut self, stop: Option<impl Fn() -> bool + Send + 'static>) -> Result<()> {
-        let steps = if stop.is_some() { STEPS_PER_LOOK } else { 0 };
-        Ok(self.connection_mut().progress_handler(steps, stop)?)
+    /// The same store, whose statements end with [`Error::Interrupted`] once `stop` says so, which is asked now and
+    /// then.
+    pub fn stoppable(&mut self, stop: impl Fn() -> bool + Send + 'static) -> Result<Stoppable<'_>> {
+        self.connection_mut()
+            .progress_handler(STEPS_PER_LOOK, Some(stop))?;
+        Ok(Stoppable(self))
     }
 
     /// Runs one reading statement and hands over its rows with the columns' names. Blobs come as

@@ -130,8 +130,8 @@ pub(crate) fn record_again(
     // What a version lost with its retraction is its evidence still.
     connection
         .prepare_cached(
-            "INSERT INTO evidence (relation, document, start, end, chunk, quote)
-             SELECT ?2, document, start, end, chunk, quote FROM evidence v
+            "INSERT INTO evidence (relation, document, start, end, chunk, quote, line)
+             SELECT ?2, document, start, end, chunk, quote, line FROM evidence v
              WHERE relation = ?1
                  AND retracted_at IS (SELECT retracted_at FROM relation WHERE id = ?1)
                  AND EXISTS (SELECT 1 FROM document d WHERE d.id = v.document AND d.retracted_at IS NULL)",

@@ -11,6 +11,10 @@ use crate::cypher::graph::{Direction, Flow, VisitNodes, breadth_first};
 use crate::cypher::plan::{Aggregate, AggregateKind, Expression, Operator, Slot, Step, Walk};
 use crate::cypher::value::{NodeId, RelationshipId, Value};
 
+/// Bytes that a node takes that was met, and one whose way is known too.
+const MET: u64 = 16;
+const REACHED: u64 = 48;
+
 /// Depth, relationship that leads here, first relationship of the branch.
 type Reached = (u32, Option<RelationshipId>, Option<RelationshipId>);
 
@@ -174,18 +178,22 @@ impl Executor<'_> {
             return flow;
         }
         let mut met = FxHashSet::from_iter([from]);
+        let mut held = 0;
         let expand = |node: NodeId, queue: &mut Vec<NodeId>| {
             expansion.expand(node, &mut |_, other| {
                 self.budget.tick()?;
                 if met.insert(other) {
-                    self.budget.hold(16)?;
+                    held += MET;
+                    self.budget.hold(MET)?;
                     queue.push(other);
                 }
                 Ok(Flow::Continue)
             })?;
             Ok(())
         };
-        breadth_first(&mut vec![from], most, expand, visit)
+        let flow = breadth_first(&mut vec![from], most, expand, visit)?;
+        self.budget.release(held);
+        Ok(flow)
     }
 
     /// Whether a run of at most so many relationships leads back to where it began. In one direction it is
@@ -211,7 +219,7 @@ impl Executor<'_> {
                 let own = branch.or(Some(relationship));
                 match reached.get(&other) {
                     None => {
-                        self.budget.hold(48)?;
+                        self.budget.hold(REACHED)?;
                         reached.insert(other, (depth + 1, Some(relationship), own));
                         queue.push_back(other);
                     }
@@ -227,6 +235,7 @@ impl Executor<'_> {
                 break;
             }
         }
+        self.budget.release(REACHED * (reached.len() as u64 - 1));
         Ok(returns)
     }
 }

@@ -23,14 +23,20 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) fn new(source: &str) -> Result<Self> {
-        let whole = format!("^(?:{source})$");
         let wrong = |error: &dyn std::fmt::Display| {
             CypherError::argument(format!("{source} is no regular expression: {error}"))
         };
-        let fast = RegexBuilder::new(&whole)
-            .size_limit(MOST_BYTES)
-            .build()
-            .map_err(|error| wrong(&error))?;
+        let read = |text: &str| RegexBuilder::new(text).size_limit(MOST_BYTES).build();
+        // Alone first: a bracket of its own must not close the one around it.
+        read(source).map_err(|error| wrong(&error))?;
+        let mut whole = format!("^(?:{source})$");
+        let mut fast = read(&whole);
+        if fast.is_err() {
+            // A comment at its end takes the rest of the line with it.
+            whole = format!("^(?:{source}\n)$");
+            fast = read(&whole);
+        }
+        let fast = fast.map_err(|error| wrong(&error))?;
         let states = NFA::compiler()
             .configure(
                 NFA::config()
@@ -169,6 +175,16 @@ mod tests {
                 assert_eq!(followed, expected, "{source} on {text:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_expression_stands_for_itself() {
+        let budget = Budget::new(Limits::default());
+        assert!(Pattern::new("a)|(?:b").is_err());
+        assert!(Pattern::new("(").is_err());
+        let commented = Pattern::new("(?x)a # c").unwrap();
+        assert!(commented.matches("a", &budget).unwrap());
+        assert!(!commented.matches("a # c", &budget).unwrap());
     }
 
     #[test]

@@ -46,7 +46,9 @@ impl Engine {
     /// nothing that the graph knows.
     pub fn ask_graph(&self, question: &str) -> Result<GraphAnswer> {
         self.find_communities_for(question)?;
-        self.on_graph(|graph, now| question::ask(graph, question, now))
+        self.on_graph_within(rows::limits(), |graph, now, budget| {
+            question::ask(graph, question, now, budget)
+        })
     }
 
     /// The same by queries that a model writes: up to three, twice repaired when the graph refuses them, once
@@ -210,8 +212,9 @@ impl Engine {
             if let Ok(true) = self.lacks_communities(&CypherRequest::new(query.as_str())) {
                 self.update_communities()?;
             }
-            self.on_graph(|graph, now| {
-                rows::run(graph, now, query, &Parameters::default(), entities, answer)
+            self.on_graph_within(rows::limits(), |graph, now, budget| {
+                let none = Parameters::default();
+                rows::run((graph, now, budget), query, &none, entities, answer)
             })?;
             let error = answer.queries.last().and_then(|run| run.error.clone());
             let texts = answer.rows[before..].iter().map(|row| row.text.clone());

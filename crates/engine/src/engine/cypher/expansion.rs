@@ -133,11 +133,13 @@ impl<'g> StoreExpansion<'g> {
         }
         if self.goes(NEXT, Direction::Out)
             && let Some(next) = self.graph.next_chunk(chunk)
+            && self.graph.is_there(next)
         {
             found.push((LinkKind::Next(chunk), NodeKind::Chunk(next).id()));
         }
         if self.goes(NEXT, Direction::In)
             && let Some(previous) = self.graph.previous_chunk(chunk)
+            && self.graph.is_there(previous)
         {
             found.push((LinkKind::Next(previous), NodeKind::Chunk(previous).id()));
         }

@@ -41,7 +41,14 @@ impl Engine {
         if let Some(rows) = self.rows_of(request, true)? {
             return Ok(rows);
         }
+        // Finding them is one piece of work, which is kept; a cancelled query does not begin it, nor goes on after it.
+        let go_on = || match request.cancel.is_cancelled() {
+            true => Err(Error::Interrupted),
+            false => Ok(()),
+        };
+        go_on()?;
         self.update_communities()?;
+        go_on()?;
         Ok(self.rows_of(request, false)?.unwrap_or_default())
     }
 
@@ -150,12 +157,10 @@ impl Engine {
             }
         };
         let budget = Budget::new(limits);
-        store.stop_when(Some(budget.stop()))?;
-        let answer = self.on_names(&store, namespace, &ranked.graph, &names, |graph, now| {
-            question(graph, now, &budget)
-        });
-        store.stop_when(None::<fn() -> bool>)?;
-        answer
+        let store = store.stoppable(budget.stop())?;
+        self.on_names(&store, namespace, &ranked.graph, &names, |graph, now| {
+            question(graph, now, &budget).map_err(|error| budget.explained(error))
+        })
     }
 
     fn on_names<T>(

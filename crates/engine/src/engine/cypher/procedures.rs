@@ -11,8 +11,6 @@ use crate::storage::graph_property;
 
 type Run = fn(&StoreGraph<'_>, &[Value], &Budget) -> Result<ProcedureRows>;
 
-const COMMUNITIES: &str = "graph.communities";
-
 struct Entry {
     name: &'static str,
     arguments: &'static [&'static str],
@@ -157,7 +155,7 @@ const ENTRIES: &[Entry] = &[
         run: pagerank,
     },
     Entry {
-        name: COMMUNITIES,
+        name: "graph.communities",
         arguments: &["level"],
         required: 0,
         columns: &["community", "level", "title", "size"],
@@ -172,6 +170,15 @@ const ENTRIES: &[Entry] = &[
         about: "shortest paths between two entities, the strongest first",
         run: shortest_path,
     },
+];
+
+/// Procedures that list or count communities.
+const READERS_OF_COMMUNITIES: &[&str] = &[
+    "graph.communities",
+    "show_tables",
+    "db.labels",
+    "db.relationshipTypes",
+    "db.schema.visualization",
 ];
 
 /// The procedures as the binder sees them.
@@ -200,7 +207,7 @@ pub(super) fn call(
 
 /// Whether the procedure at a place of the table reads communities.
 pub(super) fn lists_communities(place: usize) -> bool {
-    ENTRIES[place].name == COMMUNITIES
+    READERS_OF_COMMUNITIES.contains(&ENTRIES[place].name)
 }
 
 /// Labels with their numbers of nodes, those of every store first; those of none are left out.

@@ -5,7 +5,7 @@ use super::kinds::NodeKind;
 use super::names::{LABELS, plain, same_type};
 use super::rows;
 use super::store_graph::StoreGraph;
-use crate::cypher::{Parameters, PropertyGraph, Result, Value};
+use crate::cypher::{Budget, Parameters, PropertyGraph, Result, Value};
 use crate::storage;
 use crate::text::{Language, fold, is_stop_word};
 use crate::types::GraphAnswer;
@@ -53,7 +53,12 @@ struct Parts {
 }
 
 /// Runs the first template that fits. Nothing is run when the question names nothing that the graph knows.
-pub(super) fn ask(graph: &StoreGraph<'_>, question: &str, now: i128) -> Result<GraphAnswer> {
+pub(super) fn ask(
+    graph: &StoreGraph<'_>,
+    question: &str,
+    now: i128,
+    budget: &Budget,
+) -> Result<GraphAnswer> {
     let folded = fold(question);
     let parts = parts(graph, &folded)?;
     let mut answer = GraphAnswer {
@@ -69,8 +74,7 @@ pub(super) fn ask(graph: &StoreGraph<'_>, question: &str, now: i128) -> Result<G
             })
             .collect::<Result<_>>()?;
         rows::run(
-            graph,
-            now,
+            (graph, now, budget),
             &query,
             &parameters,
             &parts.entities,

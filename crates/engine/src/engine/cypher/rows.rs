@@ -32,7 +32,7 @@ const LONGEST_NAME: usize = 200;
 const HUB: usize = 5_000;
 
 /// What one query of a question may use.
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits {
         rows: ROWS as u64 + 1,
         time: Duration::from_secs(5),
@@ -44,23 +44,21 @@ fn limits() -> Limits {
 /// Runs a query and adds what it gives to `answer`; a mistake in it is noted there too. `anchors` are the entities
 /// that the question names.
 pub(super) fn run(
-    graph: &StoreGraph<'_>,
-    now: i128,
+    (graph, now, budget): (&StoreGraph<'_>, i128, &Budget),
     query: &str,
     parameters: &Parameters,
     anchors: &[u32],
     answer: &mut GraphAnswer,
 ) -> Result<()> {
-    let budget = Budget::new(limits());
     let mut found = GraphQuery {
         query: query.to_owned(),
         parameters: parameters
             .iter()
-            .map(|(name, value)| Ok((name.clone(), graph.json(value, &budget)?)))
+            .map(|(name, value)| Ok((name.clone(), graph.json(value, budget)?)))
             .collect::<Result<BTreeMap<_, _>>>()?,
         ..GraphQuery::default()
     };
-    match rows_of(graph, now, query, parameters, &budget, &mut found) {
+    match rows_of(graph, now, query, parameters, budget, &mut found) {
         Ok(rows) => {
             let types = Types::of(graph, query);
             for values in &rows {
