@@ -48,13 +48,11 @@ fn turn(id: &str, message: &Value) -> Option<ChatTurn> {
         let content = text_of(attached.get("extracted_content"));
         if !content.is_empty() {
             let name = attached["file_name"].as_str().unwrap_or_default();
-            text = [text.as_str(), name, &content]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("\n\n");
+            text.push_str("\n\n");
+            text.push_str(format!("{name}\n{content}").trim());
         }
     }
+    let text = text.trim_start().to_owned();
     Some(ChatTurn {
         id: checked_id(id),
         speaker: speaker.to_owned(),
