@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use malha_engine::language_model::{
     Embedder, EmbeddingSpace, ModelError, ModelErrorKind, Reranker, TextRole,
 };
+use malha_engine::storage::Store;
 use malha_engine::types::{
     CypherRequest, DocumentFilter, DocumentKind, Lane, LaneStatus, Mode, SearchRequest,
     SearchResponse,
@@ -622,4 +624,38 @@ fn runs_of_two_models_at_once_never_mix_their_vectors() {
     let engine = Engine::open_read_only(&path, EngineConfig::default()).unwrap();
     let rows = engine.sql("SELECT count(DISTINCT space), count(*) FROM embedding");
     assert_eq!(rows.unwrap().rows[0], [1, 16]);
+}
+
+#[test]
+fn vectors_wait_for_the_lease_as_long_as_another_run_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("malha.db");
+    let config = EngineConfig {
+        lease_wait: Duration::ZERO,
+        ..EngineConfig::default()
+    };
+    let stub = Stub::new("stub", 64, Trouble::None);
+    let engine = Engine::create(&path, config).unwrap();
+    engine.index_documents("", &sixteen(), &()).unwrap();
+    let writer = path.clone();
+    // Takes the lease while vectors are being made, and gives it back long after.
+    let meanwhile = move || {
+        let (taken, is_taken) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let store = Store::open(&writer).unwrap();
+            let lease = store.write_lease("malha index", Duration::ZERO).unwrap();
+            taken.send(()).unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            drop(lease);
+        });
+        is_taken.recv().unwrap();
+    };
+    let embedder = Arc::new(Interrupting {
+        inner: Arc::clone(&stub),
+        meanwhile: Mutex::new(Some(Box::new(meanwhile))),
+    });
+    let engine = engine.with_embedder(Box::new(move || Ok(embedder.clone())));
+    let report = engine.embed(&()).unwrap();
+    assert_eq!((report.embedded, report.missing), (16, 0));
+    assert_eq!(stub.texts.load(Ordering::Relaxed), 16, "none is made twice");
 }
