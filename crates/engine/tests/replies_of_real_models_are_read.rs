@@ -5,9 +5,18 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use malha_engine::extraction::{read_part, read_reply};
+use malha_engine::ExtractionRun;
+use malha_engine::extraction::{ExtractionSettings, read_part, read_reply};
+use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError};
 use malha_engine::text::fold;
-use serde_json::Value;
+use malha_engine::types::SpendingLimit;
+use serde_json::{Value, json};
+
+#[path = "support/replay.rs"]
+#[expect(dead_code, reason = "other tests need the rest")]
+mod replay;
+
+use replay::engine;
 
 fn rows(path: &str) -> Option<Vec<Value>> {
     let data = std::env::var_os("MALHA_DATA_DIR").map_or_else(
@@ -143,4 +152,145 @@ fn no_bytes_make_the_reader_panic() {
             Ok(())
         })
         .unwrap();
+}
+
+/// What gpt-4o-mini found in a book, by passage.
+struct Recorded {
+    /// By document: items with the names that have to stand in the passage.
+    items: BTreeMap<String, Vec<(Vec<String>, bool, Value)>>,
+    texts: Vec<(String, String)>,
+}
+
+impl Recorded {
+    fn load() -> Option<Self> {
+        let folder = "llm_cache/lightrag_medical_gpt4omini";
+        let chunks = rows(&format!("{folder}/chunks.jsonl.gz"))?;
+        let mut items: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        for (file, is_relation) in [("entities", false), ("relations", true)] {
+            for row in rows(&format!("{folder}/{file}.jsonl.gz"))? {
+                let descriptions = text(&row["description"]);
+                let mut descriptions = descriptions.split("<SEP>").cycle();
+                for chunk in text(&row["source_id"]).split("<SEP>") {
+                    let said = descriptions.next().unwrap_or_default();
+                    let (names, item) = if is_relation {
+                        let kind = text(&row["keywords"]).to_uppercase().replace(' ', "_");
+                        let kind = kind.split(',').next().unwrap_or_default().to_owned();
+                        let item = json!({
+                            "source": row["source"], "target": row["target"], "type": kind,
+                            "fact": said, "status": "stated",
+                        });
+                        (vec![text(&row["source"]), text(&row["target"])], item)
+                    } else {
+                        let item = json!({
+                            "name": row["id"], "type": row["entity_type"], "description": said,
+                        });
+                        (vec![text(&row["id"])], item)
+                    };
+                    let names = names.iter().map(|name| name.to_lowercase()).collect();
+                    items
+                        .entry(chunk.to_owned())
+                        .or_default()
+                        .push((names, is_relation, item));
+                }
+            }
+        }
+        let texts = chunks
+            .iter()
+            .map(|chunk| (text(&chunk["id"]), text(&chunk["text"])))
+            .collect();
+        Some(Self { items, texts })
+    }
+}
+
+impl ChatModel for Recorded {
+    fn name(&self) -> &'static str {
+        "recorded"
+    }
+
+    fn complete(
+        &self,
+        request: &ChatRequest,
+        _on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        let (_, passage) = request.messages[1].text.split_once("Passage:\n").unwrap();
+        let passage = passage.trim();
+        let (id, text) = self
+            .texts
+            .iter()
+            .find(|(_, text)| text.contains(passage))
+            .expect("a passage of the book");
+        // What was found in the longer passages of that run belongs to the one of ours that names it first.
+        let start = text[..text.find(passage).unwrap()].to_lowercase().len();
+        let place = start..start + passage.to_lowercase().len();
+        let folded = text.to_lowercase();
+        let first = |name: &String| folded.find(name.as_str()).unwrap_or_default();
+        let (mut entities, mut relations) = (Vec::new(), Vec::new());
+        for (names, is_relation, item) in self.items.get(id).into_iter().flatten() {
+            if !place.contains(&names.iter().map(first).max().unwrap_or_default()) {
+                continue;
+            }
+            if *is_relation {
+                // Quotes were not asked for then: the sentence that holds both names, or what is said of them.
+                let quote = passage
+                    .split_inclusive(". ")
+                    .find(|sentence| {
+                        let sentence = sentence.to_lowercase();
+                        names.iter().all(|name| sentence.contains(name))
+                    })
+                    .map_or(item["fact"].as_str().unwrap_or_default(), str::trim);
+                let mut item = item.clone();
+                item["quote"] = quote.into();
+                relations.push(item);
+            } else {
+                entities.push(item.clone());
+            }
+        }
+        Ok(ChatReply {
+            text: json!({ "entities": entities, "relations": relations }).to_string(),
+            ..ChatReply::default()
+        })
+    }
+}
+
+#[test]
+fn before_the_first_call_replies_are_reckoned_by_those_of_a_real_model() {
+    let Some(model) = Recorded::load() else {
+        return;
+    };
+    let settings = ExtractionSettings::default();
+    // The constant comes from one half of the book; the other is foretold by it.
+    for (name, half) in [("measured on", 0), ("foretold", 1)] {
+        let texts: Vec<(&str, &str)> = model
+            .texts
+            .iter()
+            .skip(half)
+            .step_by(2)
+            .map(|(id, text)| (id.as_str(), text.as_str()))
+            .collect();
+        let engine = engine(&texts);
+        let run = ExtractionRun {
+            model: &model,
+            settings: &settings,
+            limit: SpendingLimit::default(),
+        };
+        let estimate = engine.estimate_extraction(&run, 0, &()).unwrap();
+        let spent = engine.extract(&run, &()).unwrap().spent;
+        println!(
+            "{name}: {} calls of {}, {} tokens in of {}, {} out of {}",
+            estimate.calls,
+            spent.calls,
+            estimate.input_tokens,
+            spent.input_tokens,
+            estimate.output_tokens,
+            spent.output_tokens
+        );
+        assert_eq!(estimate.calls, spent.calls);
+        for (guessed, real) in [
+            (estimate.input_tokens, spent.input_tokens),
+            (estimate.output_tokens, spent.output_tokens),
+        ] {
+            assert!((guessed as f64 / real as f64 - 1.0).abs() < 0.1);
+        }
+    }
 }

@@ -237,7 +237,14 @@ impl Checker<'_> {
         let given = raw
             .quote
             .as_deref()
-            .and_then(|quote| self.grounding.quote(quote));
+            .and_then(|quote| self.grounding.quote(quote))
+            // "She" may stand for one of the two; words that name neither are evidence of nothing.
+            .filter(|quote| {
+                [source, target].iter().any(|&at| {
+                    let mut places = self.out.entities[at].places.iter();
+                    places.any(|place| quote.start <= place.start && place.end <= quote.end)
+                })
+            });
         let is_quoted = given.is_some();
         let quote = given
             .or_else(|| {

@@ -159,17 +159,7 @@ impl<'a> CachedModel<'a> {
         document: Option<&str>,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<StoredReply> {
-        let span = tracing::info_span!(
-            "chat",
-            step = self.step,
-            model = self.model.name(),
-            input_tokens = tracing::field::Empty,
-            output_tokens = tracing::field::Empty,
-            cost = tracing::field::Empty,
-            retries = tracing::field::Empty,
-            waited_ms = tracing::field::Empty,
-            error = tracing::field::Empty,
-        );
+        let span = self.span();
         let _entered = span.enter();
         let estimate = self.estimate(request);
         if let Err(error) = self.cache.spending.reserve(estimate) {
@@ -255,6 +245,21 @@ impl<'a> CachedModel<'a> {
             is_cached: false,
             part: None,
         })
+    }
+
+    /// Of a call; what it took is recorded when it is over.
+    fn span(&self) -> tracing::Span {
+        tracing::info_span!(
+            "chat",
+            step = self.step,
+            model = self.model.name(),
+            input_tokens = tracing::field::Empty,
+            output_tokens = tracing::field::Empty,
+            cost = tracing::field::Empty,
+            retries = tracing::field::Empty,
+            waited_ms = tracing::field::Empty,
+            error = tracing::field::Empty,
+        )
     }
 
     /// Four bytes a token and a quarter of the room for the reply; near enough for a limit.

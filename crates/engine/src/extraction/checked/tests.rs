@@ -146,3 +146,23 @@ fn identifiers_and_brackets_of_models_are_no_part_of_a_name() {
         ["Arion creator Ana Prado"]
     );
 }
+
+#[test]
+fn a_quote_names_at_least_one_of_the_two() {
+    let text = "Ana came early. She met Bea at noon. It rained.";
+    let check = |quote: &str, is_quoted: bool, evidence: &str| {
+        let reply = json!({
+            "entities": ["Ana", "Bea"],
+            "relations": [{ "source": "Ana", "type": "MET", "target": "Bea", "quote": quote }],
+        });
+        let found = checked(&reply.to_string(), text, &Schema::default());
+        let tie = &found.relations[0];
+        assert_eq!(
+            (tie.is_quoted, &text[tie.quote.clone()]),
+            (is_quoted, evidence),
+            "{quote}"
+        );
+    };
+    check("She met Bea at noon.", true, "She met Bea at noon.");
+    check("It rained.", false, "Ana came early. She met Bea at noon.");
+}

@@ -28,7 +28,7 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// Changes with what reading and checking a reply makes of it: what earlier versions of this program found is then
 /// found anew.
-const DERIVATION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+const DERIVATION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// All passages of a namespace, and all ways they were asked about.
 pub(crate) struct Plan {
