@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use malha_engine::extraction::ExtractionSettings;
+use malha_engine::extraction::{ExtractionSettings, RelationType, Schema};
 use malha_engine::types::{Mode, SearchRequest, SpendingLimit};
 use malha_engine::{Engine, EngineConfig, ExtractionRun, SourceSpec};
 use serde_json::{Value, json};
@@ -386,6 +386,7 @@ fn said_of(passage: &str) -> Value {
             };
             relations.push(json!({
                 "source": source, "target": target, "type": kind, "quote": sentence.trim(),
+                "valid_from": (1990 + sentence.chars().count() % 9).to_string(),
             }));
         }
     }
@@ -404,6 +405,21 @@ fn any_history_with_extraction_ends_there_too() {
             // Small ones, so that several passages come from a note.
             passage_tokens: 30,
             together_tokens: [0, 90][random.below(2)],
+            // The next tie of a subject ends the last one.
+            schema: Schema {
+                relation: [
+                    (
+                        "TIED_TO".to_owned(),
+                        RelationType {
+                            exclusive: true,
+                            ..RelationType::default()
+                        },
+                    ),
+                    ("WROTE_TO".to_owned(), RelationType::default()),
+                ]
+                .into(),
+                ..Schema::default()
+            },
             ..ExtractionSettings::default()
         };
         let folder = tempfile::tempdir().unwrap();

@@ -316,6 +316,34 @@ fn what_is_forgotten_is_in_no_shared_reply() {
 }
 
 #[test]
+fn forgetting_one_document_leaves_the_replies_about_others() {
+    let notes = notes(48);
+    let engine = engine_of(&notes);
+    let model = Clerk::default();
+    extract(&engine, &model, &together());
+    let asked = model.asked.lock().unwrap().clone();
+    assert!(asked.len() > 3, "{asked:?}");
+    let shared = asked
+        .iter()
+        .find(|passages| passages.contains(&notes[20].1))
+        .unwrap();
+    engine
+        .forget(&ForgetRequest {
+            documents: vec![format!("notes/{}", notes[20].0)],
+            ..ForgetRequest::default()
+        })
+        .unwrap();
+    model.asked.lock().unwrap().clear();
+    extract(&engine, &model, &together());
+    let mut again = model.asked.lock().unwrap().concat();
+    let mut wanted: Vec<String> = shared.clone();
+    wanted.retain(|text| *text != notes[20].1);
+    again.sort();
+    wanted.sort();
+    assert_eq!(again, wanted, "only what shared its call");
+}
+
+#[test]
 fn two_engines_on_one_store_share_the_calls() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("malha.db");

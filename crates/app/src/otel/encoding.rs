@@ -13,7 +13,6 @@ pub(super) struct Span {
     pub start: u64,
     pub end: u64,
     pub fields: Vec<(&'static str, Field)>,
-    pub events: Vec<(u64, String)>,
 }
 
 /// A value of a field.
@@ -61,11 +60,6 @@ fn encode(span: &Span) -> Value {
         .iter()
         .map(|(key, value)| json!({ "key": key, "value": value.encode() }))
         .collect();
-    let events: Vec<Value> = span
-        .events
-        .iter()
-        .map(|(at, message)| json!({ "timeUnixNano": at.to_string(), "name": message }))
-        .collect();
     let error = span.fields.iter().find_map(|(key, value)| match value {
         Field::Text(message) if *key == "error" => Some(message),
         _ => None,
@@ -79,7 +73,6 @@ fn encode(span: &Span) -> Value {
         "startTimeUnixNano": span.start.to_string(),
         "endTimeUnixNano": span.end.to_string(),
         "attributes": attributes,
-        "events": events,
         "status": error.map_or_else(|| json!({}), |message| json!({ "code": 2, "message": message })),
     });
     if let Some(parent) = span.parent {

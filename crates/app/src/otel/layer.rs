@@ -5,16 +5,13 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::mpsc::SyncSender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tracing::Subscriber;
 use tracing::field::Visit;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::encoding::{Field, Span};
-
-/// Events that a span keeps at most.
-const EVENTS: usize = 32;
 
 /// Hands spans that closed to the exporter.
 pub(super) struct SpanLayer {
@@ -48,7 +45,6 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> tracing_subscriber::Layer<S> 
             start: now(),
             end: 0,
             fields: fields.0,
-            events: Vec::new(),
         });
     }
 
@@ -59,24 +55,6 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> tracing_subscriber::Layer<S> 
             let mut fields = Fields(std::mem::take(&mut noted.fields));
             values.record(&mut fields);
             noted.fields = fields.0;
-        }
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        if *event.metadata().level() > Level::WARN {
-            return;
-        }
-        if let Some(span) = context.event_span(event)
-            && let Some(noted) = span.extensions_mut().get_mut::<Span>()
-            && noted.events.len() < EVENTS
-        {
-            let mut fields = Fields(Vec::new());
-            event.record(&mut fields);
-            let message = fields.0.into_iter().find_map(|(key, value)| match value {
-                Field::Text(text) if key == "message" => Some(text),
-                _ => None,
-            });
-            noted.events.push((now(), message.unwrap_or_default()));
         }
     }
 

@@ -41,56 +41,64 @@ impl Engine {
                     label: EPISODES,
                     ..Amendment::default()
                 };
-                pipeline::amend(job, &lease, &amendment, &mut |scope, changes| {
-                    let mut writer = Writer {
-                        connection: scope.connection,
-                        namespace: (NamespaceId(scope.namespace), scope.namespace_name),
-                        now: scope.now,
-                        policy: ConflictPolicy::Close,
-                        written: Written::default(),
-                    };
-                    for &document in &doomed.documents {
-                        let (uri, hash) = storage::document_marks(scope.connection, document)?;
-                        bury_document(&writer, &uri, &hash)?;
-                        let lost =
-                            storage::withdraw_document(scope.connection, document, scope.now)?;
-                        storage::forget_types_of(scope.connection, &uri)?;
-                        writer.withdraw_claims(document)?;
-                        let lost = facts_of(&writer, &lost)?;
-                        writer.settle_withdrawn(&lost)?;
-                    }
-                    pipeline::retire_documents(scope, changes, &doomed.documents)?;
-                    for &entity in &doomed.entities {
-                        let row = storage::entity(scope.connection, entity)?;
-                        // All names that it was joined of: each would come back on its own.
-                        let key = name_key(&row.name);
-                        let keys = storage::joined_keys(scope.connection, scope.namespace, &key)?;
-                        for key in &keys {
-                            writer.bury(Buried::Entity, &[key])?;
+                let mut indexed =
+                    pipeline::amend(job, &lease, &amendment, &mut |scope, changes| {
+                        let mut writer = Writer {
+                            connection: scope.connection,
+                            namespace: (NamespaceId(scope.namespace), scope.namespace_name),
+                            now: scope.now,
+                            policy: ConflictPolicy::Close,
+                            written: Written::default(),
+                        };
+                        for &document in &doomed.documents {
+                            let (uri, hash) = storage::document_marks(scope.connection, document)?;
+                            bury_document(&writer, &uri, &hash)?;
+                            let lost =
+                                storage::withdraw_document(scope.connection, document, scope.now)?;
+                            storage::forget_types_of(scope.connection, &uri)?;
+                            writer.withdraw_claims(document)?;
+                            let lost = facts_of(&writer, &lost)?;
+                            writer.settle_withdrawn(&lost)?;
                         }
-                        storage::forget_merges(scope.connection, scope.namespace, &keys)?;
-                        let facts = storage::relations_at(scope.connection, entity)?;
-                        for fact in facts_of(&writer, &facts)? {
-                            writer.retract(fact)?;
+                        pipeline::retire_documents(scope, changes, &doomed.documents)?;
+                        for &entity in &doomed.entities {
+                            let row = storage::entity(scope.connection, entity)?;
+                            // All names that it was joined of: each would come back on its own.
+                            let key = name_key(&row.name);
+                            let keys =
+                                storage::joined_keys(scope.connection, scope.namespace, &key)?;
+                            for key in &keys {
+                                writer.bury(Buried::Entity, &[key])?;
+                            }
+                            storage::forget_merges(scope.connection, scope.namespace, &keys)?;
+                            let facts = storage::relations_at(scope.connection, entity)?;
+                            for fact in facts_of(&writer, &facts)? {
+                                writer.retract(fact)?;
+                            }
+                            for claim in
+                                storage::claims_of_entity(scope.connection, entity, scope.now)?
+                            {
+                                storage::retract_claim(scope.connection, claim.id, scope.now)?;
+                            }
+                            for alias in storage::aliases_of_entity(scope.connection, entity)? {
+                                changes.change_owner(&alias.folded);
+                            }
+                            storage::retire_entity(scope.connection, entity, scope.now)?;
                         }
-                        for claim in storage::claims_of_entity(scope.connection, entity, scope.now)?
-                        {
-                            storage::retract_claim(scope.connection, claim.id, scope.now)?;
+                        for form in &writer.written.forms {
+                            changes.change_owner(form);
                         }
-                        for alias in storage::aliases_of_entity(scope.connection, entity)? {
-                            changes.change_owner(&alias.folded);
-                        }
-                        storage::retire_entity(scope.connection, entity, scope.now)?;
-                    }
-                    for form in &writer.written.forms {
-                        changes.change_owner(form);
-                    }
-                    Ok(())
-                })
+                        Ok(())
+                    })?;
+                let transaction = lease.transaction()?;
+                let namespace = transaction.namespace(job.namespace)?.0;
+                report.rows = storage::purge(transaction.connection(), namespace, &doomed)?;
+                transaction.commit()?;
+                // Caches beside the store are written anew.
+                indexed.graph = GraphChange::Everything;
+                Ok(indexed)
             })?;
-            // Names that only they had are nobody's now, and go with them.
-            self.follow_documents(&())?;
-            report.rows = self.purge(&doomed)?;
+            report.rows += self.purge_left_names()?;
         }
         let store = self.store();
         let lease = store.write_lease("malha forget", self.config.lease_wait)?;
@@ -111,17 +119,25 @@ impl Engine {
         Ok(report)
     }
 
-    fn purge(&self, doomed: &Doomed) -> Result<usize> {
-        let store = self.store();
-        let lease = store.write_lease("malha forget", self.config.lease_wait)?;
-        let transaction = lease.transaction()?;
-        let namespace = transaction.namespace(&self.namespace)?.0;
-        let rows = storage::purge(transaction.connection(), namespace, doomed)?;
-        transaction.commit()?;
-        drop(lease);
-        // Caches beside the store are written anew.
-        self.follow_graph(&store, GraphChange::Everything)?;
-        Ok(rows)
+    /// Names that models found and that nothing forgotten holds any more go too. Where another process writes, its run,
+    /// or the next one, takes them back, and the next [`Engine::forget`] deletes them.
+    fn purge_left_names(&self) -> Result<usize> {
+        let purge = || -> Result<usize> {
+            self.follow_documents(&())?;
+            let store = self.store();
+            let lease = store.write_lease("malha forget", self.config.lease_wait)?;
+            let transaction = lease.transaction()?;
+            let namespace = transaction.namespace(&self.namespace)?.0;
+            let rows = storage::purge(transaction.connection(), namespace, &Doomed::default())?;
+            transaction.commit()?;
+            drop(lease);
+            self.follow_graph(&store, GraphChange::Everything)?;
+            Ok(rows)
+        };
+        match purge() {
+            Err(Error::Busy { .. }) => Ok(0),
+            done => done,
+        }
     }
 
     /// Lets a forgotten document (by uri) or entity (by name) come back with the next indexing run. False when

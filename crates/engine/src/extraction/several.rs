@@ -10,27 +10,35 @@ use crate::language_model::{lenient_json, without_thoughts};
 /// Names of what a reply numbers its parts with.
 const NUMBER: [&str; 4] = ["passage", "number", "id", "index"];
 
-/// What a reply says of passage `number`, from 1. A part that is not there, or that may have been cut off, has to be
-/// asked for by itself.
+/// What a reply about `of` passages says of passage `number`, from 1. A part that is not there, that may have been cut
+/// off, or that may be another passage's has to be asked for by itself.
 ///
 /// # Errors
-/// There is no whole part of this number.
-pub fn read_part(text: &str, number: usize, is_truncated: bool) -> Result<RawReply, Unreadable> {
+/// There is no whole part that is certain to be of this number.
+pub fn read_part(
+    text: &str,
+    number: usize,
+    of: usize,
+    is_truncated: bool,
+) -> Result<RawReply, Unreadable> {
     let (answer, _) = without_thoughts(text);
     let start = answer.find(['{', '[']).ok_or(Unreadable::NoJson)?;
     let read = lenient_json::parse(&answer[start..]).ok_or(Unreadable::NoJson)?;
+    let is_cut = is_truncated || read.is_cut;
     let parts = parts_of(&read.value).ok_or(Unreadable::NoPart)?;
-    let at = parts
-        .iter()
-        .position(|part| number_of(part) == Some(number))
+    let numbers: Vec<Option<usize>> = parts.iter().map(|part| number_of(part)).collect();
+    let at = if numbers.iter().all(Option::is_none) {
         // Without numbers they are in order, if there is one for each.
-        .or_else(|| {
-            let is_numbered = parts.iter().any(|part| number_of(part).is_some());
-            (!is_numbered && number <= parts.len()).then(|| number - 1)
-        })
-        .ok_or(Unreadable::NoPart)?;
-    let is_last = at + 1 == parts.len();
-    if is_last && (is_truncated || read.is_cut) {
+        (parts.len() == of && !is_cut && (1..=of).contains(&number)).then(|| number - 1)
+    } else {
+        // A number that nobody asked about says that they were counted in another way.
+        let is_ours = |number: &Option<usize>| number.is_some_and(|n| (1..=of).contains(&n));
+        let mut found = (0..parts.len()).filter(|&at| numbers[at] == Some(number));
+        let at = found.next();
+        at.filter(|_| numbers.iter().all(is_ours) && found.next().is_none())
+    };
+    let at = at.ok_or(Unreadable::NoPart)?;
+    if is_cut && at + 1 == parts.len() {
         return Err(Unreadable::NoPart);
     }
     let mut reply = RawReply::default();
@@ -67,7 +75,7 @@ mod tests {
     #[test]
     fn each_passage_has_its_own_part() {
         let check = |text: &str, number: usize, expected: Option<&str>| {
-            let found = read_part(text, number, false).ok();
+            let found = read_part(text, number, 2, false).ok();
             let name = found.map(|reply| {
                 let names: Vec<&str> = reply.entities.iter().map(|e| e.name.as_str()).collect();
                 names.join(",")
@@ -94,7 +102,13 @@ mod tests {
         let cut = &two[..two.len() - 10];
         check(cut, 2, Some("B"));
         check(cut, 1, None);
-        assert!(read_part(two, 1, true).is_err());
-        assert!(read_part(two, 2, true).is_ok());
+        assert!(read_part(two, 1, 2, true).is_err());
+        assert!(read_part(two, 2, 2, true).is_ok());
+        // Counted from nothing, twice the same, or fewer than asked for: whose they are is not known.
+        let from_nothing = two.replace(r#""passage":2"#, r#""passage":0"#);
+        check(&from_nothing, 1, None);
+        check(&two.replace(r#""passage":2"#, r#""passage":1"#), 1, None);
+        assert!(read_part(bare, 1, 3, false).is_err());
+        assert!(read_part(bare, 1, 2, true).is_err());
     }
 }

@@ -5,8 +5,9 @@ use sha2::{Digest, Sha256};
 use super::reply_cache::{Claim, ReplyCache};
 use super::spending::Estimate;
 use crate::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, Role};
-use crate::storage::CallValues;
+use crate::storage::{CallValues, Member};
 use crate::text::count_tokens;
+use crate::types::ReplyPart;
 use crate::{Error, Result};
 
 /// Pause between two looks at a call that another process is making.
@@ -34,8 +35,8 @@ pub struct StoredReply {
     pub is_truncated: bool,
     /// Nothing was paid this time.
     pub is_cached: bool,
-    /// Which part of it answers, from 1, where several requests were asked together.
-    pub part: Option<usize>,
+    /// Which part of it answers, where several requests were asked together.
+    pub part: Option<ReplyPart>,
 }
 
 impl<'a> CachedModel<'a> {
@@ -126,7 +127,7 @@ impl<'a> CachedModel<'a> {
         }
     }
 
-    /// Asks about those of `singles` that nobody has a reply to or is asking about, with the one request that
+    /// Asks about those of `singles`, each with the uri of its document, that nobody has a reply to or is asking about, with the one request that
     /// `together` makes of their positions. Each of them is then answered by its part of the reply
     /// ([`ReplyCache::peek_any`]). Does nothing where fewer than two are left.
     ///
@@ -134,27 +135,36 @@ impl<'a> CachedModel<'a> {
     /// As [`CachedModel::ask`].
     pub fn ask_together(
         &self,
-        singles: &[ChatRequest],
+        singles: &[(ChatRequest, &str)],
         together: &dyn Fn(&[usize]) -> ChatRequest,
-        document: Option<&str>,
     ) -> Result<()> {
         let of = |request| key(self.step, self.model.name(), request);
-        let keys: Vec<[u8; 32]> = singles.iter().map(of).collect();
+        let keys: Vec<[u8; 32]> = singles.iter().map(|(request, _)| of(request)).collect();
         let ours = self.cache.claim_open(&keys)?;
-        let members: Vec<[u8; 32]> = ours.iter().map(|&at| keys[at]).collect();
-        if members.len() < 2 {
-            return self.cache.release(&members);
+        if ours.len() < 2 {
+            let claimed: Vec<[u8; 32]> = ours.iter().map(|&at| keys[at]).collect();
+            return self.cache.release(&claimed);
         }
+        let members: Vec<Member> = ours
+            .iter()
+            .map(|&at| Member {
+                key: keys[at],
+                document: singles[at].1.to_owned(),
+            })
+            .collect();
+        let first = singles[ours[0]].1;
+        let is_one = ours.iter().all(|&at| singles[at].1 == first);
+        let document = is_one.then_some(first);
         let request = together(&ours);
         self.call(&of(&request), &members, &request, document, &mut |_| {})?;
         Ok(())
     }
 
-    /// `members`: keys of the requests that this one stands for; none where it is its own.
+    /// `members`: the requests that this one stands for; none where it is its own.
     fn call(
         &self,
         key: &[u8; 32],
-        members: &[[u8; 32]],
+        members: &[Member],
         request: &ChatRequest,
         document: Option<&str>,
         on_text: &mut dyn FnMut(&str),
@@ -163,7 +173,9 @@ impl<'a> CachedModel<'a> {
         let _entered = span.enter();
         let estimate = self.estimate(request);
         if let Err(error) = self.cache.spending.reserve(estimate) {
-            self.cache.release(&[&[*key][..], members].concat())?;
+            let keys = members.iter().map(|member| member.key);
+            self.cache
+                .release(&keys.chain([*key]).collect::<Vec<_>>())?;
             return Err(error);
         }
         let start = Instant::now();
@@ -188,7 +200,7 @@ impl<'a> CachedModel<'a> {
             Ok(reply) => reply,
             Err(error) => {
                 let message = error.to_string();
-                span.record("error", &message);
+                span.record("error", kind_of(&error));
                 call.outcome = Err(&message);
                 let saved = self.cache.save(&call, members);
                 self.cache
@@ -309,6 +321,23 @@ impl ChatModel for CachedModel<'_> {
                 message: error.to_string(),
             }),
         }
+    }
+}
+
+/// What a span says of a failure: its message may hold words of the server, which may repeat a prompt.
+fn kind_of(error: &ModelError) -> String {
+    let kind = match error.kind {
+        ModelErrorKind::Transient { .. } => "transient",
+        ModelErrorKind::Permanent => "permanent",
+        ModelErrorKind::TooLong => "too long",
+    };
+    let status = error
+        .message
+        .strip_prefix("HTTP ")
+        .and_then(|rest| rest.get(..3));
+    match status.filter(|status| status.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(status) => format!("{kind}, HTTP {status}"),
+        None => kind.to_owned(),
     }
 }
 

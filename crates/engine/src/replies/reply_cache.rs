@@ -8,7 +8,7 @@ use super::cached_model::{StoredReply, key, stored};
 use super::spending::Spending;
 use crate::Result;
 use crate::language_model::ChatRequest;
-use crate::storage::{self, Store, WriteTransaction};
+use crate::storage::{self, Member, Store, WriteTransaction};
 use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp};
 
 /// How long a stored reply waits for another writer: it was paid for and is not to be lost.
@@ -222,7 +222,7 @@ impl<'a> ReplyCache<'a> {
     }
 
     /// Stores what came back. `members` are the keys that were asked about together.
-    pub(super) fn save(&self, call: &storage::CallValues<'_>, members: &[[u8; 32]]) -> Result<i64> {
+    pub(super) fn save(&self, call: &storage::CallValues<'_>, members: &[Member]) -> Result<i64> {
         let now = self.now();
         self.write(|transaction, namespace| {
             let connection = transaction.connection();
@@ -230,8 +230,8 @@ impl<'a> ReplyCache<'a> {
             if call.outcome.is_ok() {
                 storage::insert_parts(connection, namespace, id, members)?;
             }
-            for key in members {
-                storage::release_job(connection, namespace, key)?;
+            for member in members {
+                storage::release_job(connection, namespace, &member.key)?;
             }
             Ok(id)
         })

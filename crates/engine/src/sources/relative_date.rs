@@ -10,7 +10,6 @@ use crate::types::{DatePrecision, Timestamp, ValidDate};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Day,
-    Week,
     Month,
     Year,
 }
@@ -35,7 +34,6 @@ const WHOLE: &[(&str, i64, Unit)] = &[
     ("demain", 1, Unit::Day),
     ("morgen", 1, Unit::Day),
     ("明天", 1, Unit::Day),
-    ("上周", -1, Unit::Week),
     ("这个月", 0, Unit::Month),
     ("本月", 0, Unit::Month),
     ("上个月", -1, Unit::Month),
@@ -51,12 +49,6 @@ const UNITS: &[(Unit, &[&str])] = &[
         Unit::Day,
         &[
             "day", "days", "dia", "dias", "jour", "jours", "tag", "tage", "tagen",
-        ],
-    ),
-    (
-        Unit::Week,
-        &[
-            "week", "weeks", "semana", "semanas", "semaine", "semaines", "woche", "wochen",
         ],
     ),
     (
@@ -143,7 +135,7 @@ pub(super) fn parse(text: &str, anchor: &ValidDate) -> Option<ValidDate> {
     // A document that knows its year only cannot say which day was yesterday.
     let is_too_fine = match anchor.precision {
         DatePrecision::Year => unit != Unit::Year,
-        DatePrecision::Month => matches!(unit, Unit::Day | Unit::Week),
+        DatePrecision::Month => unit == Unit::Day,
         DatePrecision::Day | DatePrecision::Second => false,
     };
     if is_too_fine || count.abs() > FURTHEST {
@@ -154,10 +146,6 @@ pub(super) fn parse(text: &str, anchor: &ValidDate) -> Option<ValidDate> {
         .date();
     let (moved, precision) = match unit {
         Unit::Day => (day.checked_add(Span::new().days(count)), DatePrecision::Day),
-        Unit::Week => (
-            day.checked_add(Span::new().weeks(count)),
-            DatePrecision::Day,
-        ),
         Unit::Month => (
             day.first_of_month().checked_add(Span::new().months(count)),
             DatePrecision::Month,
@@ -193,7 +181,6 @@ fn chinese_count(folded: &str) -> Option<(i64, Unit)> {
         ("个月", Unit::Month),
         ("月", Unit::Month),
         ("天", Unit::Day),
-        ("周", Unit::Week),
         ("年", Unit::Year),
     ]
     .iter()
@@ -262,7 +249,6 @@ mod tests {
         check("next month", day, Some("2024-04"));
         check("no ano passado", day, Some("2023"));
         check("no mês que vem", day, Some("2024-04"));
-        check("a semana passada", day, Some("2024-02-23"));
         check("l'année dernière", day, Some("2023"));
         check("letztes Jahr", day, Some("2023"));
         check("去年", day, Some("2023"));
@@ -289,6 +275,10 @@ mod tests {
             "5",
             "the last ship",
             "last year in May",
+            // A week is no precision that dates have.
+            "last week",
+            "2 weeks ago",
+            "上周",
             "99999999 years ago",
         ] {
             check(text, day, None);

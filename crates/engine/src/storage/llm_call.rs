@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Result;
-use crate::types::{Timestamp, UsageKey, UsageLine};
+use crate::types::{ReplyPart, Timestamp, UsageKey, UsageLine};
 
 /// A reply that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub(crate) struct ReplyRow {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub is_truncated: bool,
-    /// Which part of it answers, from 1, where several requests were asked together.
-    pub part: Option<usize>,
+    /// Which part of it answers, where several requests were asked together.
+    pub part: Option<ReplyPart>,
 }
 
 /// A call that came back, before it has a row.
@@ -45,7 +45,7 @@ pub(crate) fn find_reply(
 ) -> Result<Option<ReplyRow>> {
     Ok(connection
         .prepare_cached(
-            "SELECT id, reply, answered_by, input_tokens, output_tokens, is_truncated, NULL FROM llm_call
+            "SELECT id, reply, answered_by, input_tokens, output_tokens, is_truncated, NULL, NULL FROM llm_call
              WHERE namespace = ?1 AND key = ?2 AND reply IS NOT NULL AND rejected IS NULL",
         )?
         .query_row(params![namespace, key], read_reply)
@@ -60,7 +60,7 @@ pub(crate) fn find_part(
 ) -> Result<Option<ReplyRow>> {
     Ok(connection
         .prepare_cached(
-            "SELECT c.id, c.reply, c.answered_by, c.input_tokens, c.output_tokens, c.is_truncated, p.number
+            "SELECT c.id, c.reply, c.answered_by, c.input_tokens, c.output_tokens, c.is_truncated, p.number, p.parts
              FROM llm_part p JOIN llm_call c ON c.id = p.call
              WHERE p.namespace = ?1 AND p.key = ?2 AND c.rejected IS NULL",
         )?
@@ -76,22 +76,45 @@ fn read_reply(row: &Row<'_>) -> rusqlite::Result<ReplyRow> {
         input_tokens: row.get::<_, i64>(3)? as u64,
         output_tokens: row.get::<_, i64>(4)? as u64,
         is_truncated: row.get(5)?,
-        part: row.get::<_, Option<i64>>(6)?.map(|number| number as usize),
+        part: match (row.get::<_, Option<i64>>(6)?, row.get::<_, Option<i64>>(7)?) {
+            (Some(number), Some(of)) => Some(ReplyPart {
+                number: number as usize,
+                of: of as usize,
+            }),
+            _ => None,
+        },
     })
 }
 
-/// Notes that the parts of a reply, in order, answer the requests of these keys.
+/// A request that is asked together with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Of the request as it would be alone.
+    pub key: [u8; 32],
+    /// The uri that it is about.
+    pub document: String,
+}
+
+/// Notes that the parts of a reply, in order, answer these requests.
 pub(crate) fn insert_parts(
     connection: &Connection,
     namespace: i64,
     call: i64,
-    keys: &[[u8; 32]],
+    members: &[Member],
 ) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT OR REPLACE INTO llm_part (namespace, key, call, number) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT OR REPLACE INTO llm_part (namespace, key, call, number, document, parts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    for (number, key) in (1_i64..).zip(keys) {
-        insert.execute(params![namespace, key.as_slice(), call, number])?;
+    for (number, member) in (1_i64..).zip(members) {
+        insert.execute(params![
+            namespace,
+            member.key.as_slice(),
+            call,
+            number,
+            member.document,
+            members.len() as i64,
+        ])?;
     }
     Ok(())
 }

@@ -221,9 +221,13 @@ const QUOTES: &[&str] = &[
     "UPDATE community SET title = NULL, summary = NULL, report = NULL, stale = 1 WHERE namespace = ?1",
     // Answers in a conversation may, too.
     "DELETE FROM conversation WHERE namespace = ?1",
-    // Replies of models about them; a reply about several documents names none and goes too.
-    "DELETE FROM llm_call WHERE namespace = ?1 AND (document IS NULL OR document IN
-         (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))",
+    // Replies of models about them, and about several documents with one of them, or with who knows which.
+    "DELETE FROM llm_call WHERE namespace = ?1 AND (
+         document IN (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document))
+         OR (document IS NULL AND (
+             NOT EXISTS (SELECT 1 FROM llm_part p WHERE p.call = llm_call.id)
+             OR EXISTS (SELECT 1 FROM llm_part p WHERE p.call = llm_call.id AND (p.document IS NULL OR p.document IN
+                 (SELECT uri FROM document WHERE id IN (SELECT id FROM temp.doomed_document)))))))",
     "DELETE FROM llm_part WHERE namespace = ?1 AND call NOT IN (SELECT id FROM llm_call)",
     // Read anew from the replies that are left.
     "DELETE FROM derivation WHERE namespace = ?1",

@@ -118,4 +118,4 @@ pub use stats::{Issue, IssueSeverity, SqlRows, Stats};
 pub use time::{Clock, DatePrecision, RelationTimes, SystemClock, Times, Timestamp, ValidDate};
 pub use timeline::{GraphDiff, Standing, Timeline, TimelineEntry, TimelineRequest};
 pub use turn::{BrokenLine, Decision, LedgerReport, LedgerStats, Turn, TurnView};
-pub use usage::{ModelPrice, SpendingLimit, Spent, UsageKey, UsageLine};
+pub use usage::{ModelPrice, ReplyPart, SpendingLimit, Spent, UsageKey, UsageLine};

@@ -90,3 +90,12 @@ pub struct UsageLine {
     /// Calls whose model had none.
     pub unpriced: u64,
 }
+
+/// A part of a reply to several requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyPart {
+    /// From 1.
+    pub number: usize,
+    /// How many requests were asked together.
+    pub of: usize,
+}

@@ -72,6 +72,9 @@ pub(crate) fn apply(
     let subjects = save_relations(scope, changes, &gathered, &entities, report)?;
     for (source, kind) in subjects {
         let settled = settle(scope.connection, source, kind, scope.now)?;
+        for id in settled.touched {
+            changes.touch_relation(id);
+        }
         for (one, other) in settled.conflicts {
             let fact = |id| storage::fact_sentence(scope.connection, id);
             report.warnings.push(format!(

@@ -112,11 +112,14 @@ fn run(
                 None => return Ok(()),
             }
         };
-        if positions.len() > 1 && !together(plan, &positions, work, cached)? {
-            continue;
-        }
-        for position in positions {
+        if let [position] = positions[..] {
             one(plan, position, work, cached, progress)?;
+        } else if together(plan, &positions, work, cached)? {
+            // Each is looked at by itself, first of all, but not past a stop.
+            let mut work = lock(work);
+            for position in positions.into_iter().rev() {
+                work.queue.push_front(vec![position]);
+            }
         }
     }
 }
@@ -129,18 +132,15 @@ fn together(
     work: &Mutex<Work>,
     cached: &CachedModel<'_>,
 ) -> Result<bool> {
-    let singles: Vec<ChatRequest> = positions
+    let singles: Vec<(ChatRequest, &str)> = positions
         .iter()
-        .map(|&at| plan.request(&plan.items[at]))
+        .map(|&at| (plan.request(&plan.items[at]), plan.items[at].uri.as_str()))
         .collect();
     let combine = |chosen: &[usize]| {
         let chosen: Vec<usize> = chosen.iter().map(|&at| positions[at]).collect();
         plan.together(&chosen)
     };
-    let uri = &plan.items[positions[0]].uri;
-    let is_one_document = positions.iter().all(|&at| plan.items[at].uri == *uri);
-    let document = is_one_document.then_some(uri.as_str());
-    match cached.ask_together(&singles, &combine, document) {
+    match cached.ask_together(&singles, &combine) {
         // Each is asked about by itself then, and that says what is wrong.
         Ok(()) | Err(Error::Model(_)) => Ok(true),
         Err(error @ Error::BudgetReached { .. }) => {

@@ -84,8 +84,20 @@ struct Learned {
     second: f64,
 }
 
+/// A stored reply about several passages.
+#[derive(Default)]
+struct Shared {
+    /// Tokens of prompt and reply.
+    billed: (u64, u64),
+    /// Passages that were asked about.
+    of: usize,
+    /// Of those that are here: tokens, and number of the part with position in the plan.
+    tokens: usize,
+    members: Vec<(usize, usize)>,
+}
+
 fn learn(plan: &Plan, replies: &ReplyCache<'_>, model: &dyn ChatModel) -> Result<Learned> {
-    let mut shared: BTreeMap<i64, (u64, Vec<(usize, usize)>)> = BTreeMap::new();
+    let mut shared: BTreeMap<i64, Shared> = BTreeMap::new();
     let mut seen = FxHashSet::default();
     let (mut asked, mut billed) = (0.0, 0);
     let (mut passages, mut answered) = (0, 0);
@@ -98,16 +110,18 @@ fn learn(plan: &Plan, replies: &ReplyCache<'_>, model: &dyn ChatModel) -> Result
         let Some(reply) = replies.peek_any(STEP, model.name(), &request)? else {
             continue;
         };
-        passages += count_tokens(&item.passage.text);
-        if seen.insert(reply.id) {
-            answered += reply.output_tokens;
-        }
+        seen.insert(reply.id);
+        let tokens = count_tokens(&item.passage.text);
         if let Some(part) = reply.part {
-            let members = shared.entry(reply.id).or_default();
-            members.0 = reply.input_tokens;
-            members.1.push((part, at));
+            let known = shared.entry(reply.id).or_default();
+            known.billed = (reply.input_tokens, reply.output_tokens);
+            known.of = part.of;
+            known.tokens += tokens;
+            known.members.push((part.number, at));
             continue;
         }
+        passages += tokens;
+        answered += reply.output_tokens;
         asked += tokens_of(&request);
         billed += reply.input_tokens;
         let again = plan.again(&request, &reply.text);
@@ -116,11 +130,17 @@ fn learn(plan: &Plan, replies: &ReplyCache<'_>, model: &dyn ChatModel) -> Result
             second += again.output_tokens;
         }
     }
-    for (input, mut members) in shared.into_values() {
-        members.sort_unstable();
-        let positions: Vec<usize> = members.iter().map(|&(_, at)| at).collect();
+    for mut reply in shared.into_values() {
+        // Passages that changed since are in the bill and not here.
+        if reply.members.len() != reply.of {
+            continue;
+        }
+        reply.members.sort_unstable();
+        let positions: Vec<usize> = reply.members.iter().map(|&(_, at)| at).collect();
         asked += tokens_of(&plan.together(&positions));
-        billed += input;
+        billed += reply.billed.0;
+        passages += reply.tokens;
+        answered += reply.billed.1;
     }
     let share = |part: u64, whole: f64| (whole > 0.0).then(|| part as f64 / whole);
     Ok(Learned {

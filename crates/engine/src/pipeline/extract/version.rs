@@ -72,7 +72,7 @@ impl Version {
         if let Ok(Looked::Found(reply)) = &looked
             && let Some(part) = reply.part
         {
-            if let Ok(read) = read_part(&reply.text, part, reply.is_truncated) {
+            if let Ok(read) = read_part(&reply.text, part.number, part.of, reply.is_truncated) {
                 return Ok(Derived::Read {
                     reply: Box::new(read),
                     is_repaired: false,
