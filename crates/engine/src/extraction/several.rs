@@ -25,11 +25,15 @@ pub fn read_part(
     let start = answer.find(['{', '[']).ok_or(Unreadable::NoJson)?;
     let read = lenient_json::parse(&answer[start..]).ok_or(Unreadable::NoJson)?;
     let is_cut = is_truncated || read.is_cut;
-    let parts = parts_of(&read.value).ok_or(Unreadable::NoPart)?;
+    let mut parts = parts_of(&read.value).ok_or(Unreadable::NoPart)?;
+    if is_cut {
+        // The last one may be half of a part.
+        parts.pop();
+    }
     let numbers: Vec<Option<usize>> = parts.iter().map(|part| number_of(part)).collect();
     let at = if numbers.iter().all(Option::is_none) {
         // Without numbers they are in order, if there is one for each.
-        (parts.len() == of && !is_cut && (1..=of).contains(&number)).then(|| number - 1)
+        (parts.len() == of && (1..=of).contains(&number)).then(|| number - 1)
     } else {
         // A number that nobody asked about says that they were counted in another way.
         let is_ours = |number: &Option<usize>| number.is_some_and(|n| (1..=of).contains(&n));
@@ -38,9 +42,6 @@ pub fn read_part(
         at.filter(|_| numbers.iter().all(is_ours) && found.next().is_none())
     };
     let at = at.ok_or(Unreadable::NoPart)?;
-    if is_cut && at + 1 == parts.len() {
-        return Err(Unreadable::NoPart);
-    }
     let mut reply = RawReply::default();
     if take_object(parts[at], &mut reply) {
         Ok(reply)
