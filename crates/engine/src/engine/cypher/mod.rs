@@ -42,9 +42,12 @@ impl Engine {
             return Ok(rows);
         }
         // Finding them is one piece of work, which is kept; a cancelled query does not begin it, nor goes on after it.
-        let go_on = || match request.cancel.is_cancelled() {
-            true => Err(Error::Interrupted),
-            false => Ok(()),
+        let go_on = || {
+            if request.cancel.is_cancelled() {
+                Err(Error::Interrupted)
+            } else {
+                Ok(())
+            }
         };
         go_on()?;
         self.update_communities()?;
