@@ -76,6 +76,13 @@ pub(crate) fn save_merges(
                 .execute([id])?;
         }
     }
+    // A pair that was decided to be two stays so, whether or not a rule finds it again.
+    connection
+        .prepare_cached(
+            "UPDATE merge SET status = ?2
+             WHERE namespace = ?1 AND decided_by IS NOT NULL AND is_same = 0 AND status <> ?2",
+        )?
+        .execute(params![namespace, MergeStatus::Apart.as_str()])?;
     Ok(())
 }
 
