@@ -1,7 +1,7 @@
 //! Taking a fact or a claim back, and stating what is right instead.
 
 use super::episode::{Episode, amendment, cut, plan_episodes, state};
-use super::{finish, writer};
+use super::{conclude, writer};
 use crate::engine::Engine;
 use crate::memory::{Period, Writer};
 use crate::pipeline;
@@ -90,27 +90,16 @@ impl Engine {
                     };
                     state(&mut writer, &episode, 1, &mut report)?;
                 }
-                let paths: Vec<String> = episodes
-                    .iter()
-                    .map(|episode| episode.path.clone())
-                    .collect();
                 let summary = format!(
                     "{} {} {}",
                     correction.source, correction.relation, correction.target
                 );
-                report.operation = Some(storage::save_operation(
-                    scope.connection,
-                    scope.namespace,
-                    &NewOperation {
-                        summary: &cut(&summary),
-                        episodes: &paths,
-                        facts: &wrong,
-                        ..NewOperation::new("correct")
-                    },
-                    writer.now,
-                )?);
-                finish(writer.written, changes, &mut report);
-                Ok(())
+                let operation = NewOperation {
+                    summary: &cut(&summary),
+                    facts: &wrong,
+                    ..NewOperation::new("correct")
+                };
+                conclude(writer, &episodes, operation, changes, &mut report)
             })
         })?;
         Ok(report)
@@ -172,23 +161,12 @@ impl Engine {
                 }
                 writer.bury_claim(&wrong)?;
                 report.claims_retracted += 1;
-                let paths: Vec<String> = episodes
-                    .iter()
-                    .map(|episode| episode.path.clone())
-                    .collect();
-                report.operation = Some(storage::save_operation(
-                    scope.connection,
-                    scope.namespace,
-                    &NewOperation {
-                        summary: &cut(&summary),
-                        episodes: &paths,
-                        claims: &[wrong.id],
-                        ..NewOperation::new("correct")
-                    },
-                    writer.now,
-                )?);
-                finish(writer.written, changes, &mut report);
-                Ok(())
+                let operation = NewOperation {
+                    summary: &cut(&summary),
+                    claims: &[wrong.id],
+                    ..NewOperation::new("correct")
+                };
+                conclude(writer, &episodes, operation, changes, &mut report)
             })
         })?;
         Ok(report)

@@ -5,7 +5,7 @@ mod episode;
 mod near;
 mod undo;
 
-use self::episode::{amendment, plan_episodes, state, summary, withdraw};
+use self::episode::{Episode, amendment, plan_episodes, state, summary, withdraw};
 use super::Engine;
 use crate::Result;
 use crate::memory::{Writer, Written};
@@ -70,22 +70,11 @@ impl Engine {
                 for (place, episode) in (1..).zip(&episodes) {
                     state(&mut writer, episode, place, &mut report)?;
                 }
-                let paths: Vec<String> = episodes
-                    .iter()
-                    .map(|episode| episode.path.clone())
-                    .collect();
-                report.operation = Some(storage::save_operation(
-                    scope.connection,
-                    scope.namespace,
-                    &NewOperation {
-                        summary: &summary(&episodes),
-                        episodes: &paths,
-                        ..NewOperation::new("remember")
-                    },
-                    writer.now,
-                )?);
-                finish(writer.written, changes, &mut report);
-                Ok(())
+                let operation = NewOperation {
+                    summary: &summary(&episodes),
+                    ..NewOperation::new("remember")
+                };
+                conclude(writer, &episodes, operation, changes, &mut report)
             })
         })?;
         Ok(report)
@@ -120,8 +109,28 @@ fn writer<'a>(scope: &Scope<'a>, policy: ConflictPolicy) -> Result<Writer<'a>> {
     })
 }
 
-/// Hands what was written over to the caches and the report.
-fn finish(written: Written, changes: &mut Changes, report: &mut MemoryReport) {
+/// Records the operation, with the episodes it added, and hands what was written over to the caches and the report.
+fn conclude(
+    writer: Writer<'_>,
+    episodes: &[Episode<'_>],
+    operation: NewOperation<'_>,
+    changes: &mut Changes,
+    report: &mut MemoryReport,
+) -> Result<()> {
+    let paths: Vec<String> = episodes
+        .iter()
+        .map(|episode| episode.path.clone())
+        .collect();
+    report.operation = Some(storage::save_operation(
+        writer.connection,
+        writer.namespace.0.0,
+        &NewOperation {
+            episodes: &paths,
+            ..operation
+        },
+        writer.now,
+    )?);
+    let written = writer.written;
     for form in &written.forms {
         changes.change_owner(form);
     }
@@ -142,4 +151,5 @@ fn finish(written: Written, changes: &mut Changes, report: &mut MemoryReport) {
     report.conflicts.extend(written.conflicts);
     report.suppressed.extend(written.suppressed);
     report.near.extend(written.near);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::correct::unbury_fact;
 use super::episode::{amendment, withdraw};
-use super::{finish, writer};
+use super::{conclude, writer};
 use crate::engine::Engine;
 use crate::pipeline;
 use crate::storage::{self, NewOperation};
@@ -52,17 +52,11 @@ impl Engine {
                     report.claims_added += usize::from(writer.restore_claim(id)?);
                 }
                 storage::mark_undone(scope.connection, operation, writer.now)?;
-                report.operation = Some(storage::save_operation(
-                    scope.connection,
-                    scope.namespace,
-                    &NewOperation {
-                        summary: &format!("operation {operation}"),
-                        ..NewOperation::new("undo")
-                    },
-                    writer.now,
-                )?);
-                finish(writer.written, changes, &mut report);
-                Ok(())
+                let operation = NewOperation {
+                    summary: &format!("operation {operation}"),
+                    ..NewOperation::new("undo")
+                };
+                conclude(writer, &[], operation, changes, &mut report)
             })
         })?;
         Ok(report)
