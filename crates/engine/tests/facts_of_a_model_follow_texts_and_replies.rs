@@ -459,6 +459,51 @@ fn a_fact_found_wrong_goes_and_stays_away() {
 }
 
 #[test]
+fn a_symmetric_fact_found_wrong_stays_away_whatever_its_ends_are_called() {
+    let settings = ExtractionSettings {
+        schema: Schema {
+            entity: [("Person".to_owned(), EntityType::default())].into(),
+            relation: [(
+                "knows".to_owned(),
+                RelationType {
+                    symmetric: true,
+                    ..RelationType::default()
+                },
+            )]
+            .into(),
+            ..Schema::default()
+        },
+        ..ExtractionSettings::default()
+    };
+    let model = Replay::new(|passage, number| {
+        if !passage.contains("Zana") {
+            return facts(passage, number);
+        }
+        let person = |name: &str, alias: &[&str]| json!({ "name": name, "type": "Person", "aliases": alias });
+        reply(json!({
+            "entities": [person("Zana Ribeiro", &["Ana"]), person("Dora", &[])],
+            "relations": [{ "source": "Dora", "target": "Zana Ribeiro", "type": "knows" }],
+        }))
+    });
+    let texts = [
+        ("a", "Bea knows Ana."),
+        ("b", "Dora met Zana Ribeiro, called Ana."),
+    ];
+    let engine = engine(&texts[..1]);
+    let run = || extract_with(&engine, &model, &settings, SpendingLimit::default()).unwrap();
+    run();
+    let wrong = engine.facts_to_review(20, 1).unwrap()[0].id;
+    engine.judge_facts(&[(wrong, false)]).unwrap();
+    // Her other name comes after the other end's.
+    engine
+        .index_documents("notes", &documents(&texts), &())
+        .unwrap();
+    run();
+    assert_eq!(engine.entity("Ana").unwrap()[0].name, "Zana Ribeiro");
+    assert_eq!(ties(&engine, "Ana"), ["Dora knows Zana Ribeiro"]);
+}
+
+#[test]
 fn what_was_corrected_or_forgotten_is_not_extracted_again() {
     let texts = [("a", "Ana knows Bea. Caio knows Dora.")];
     let engine = engine(&texts);

@@ -10,7 +10,7 @@ use super::extracted::{ExtractedEntity, ExtractedRelation, Extraction, RejectedI
 use super::grounding::Grounding;
 use super::raw::{RawEntity, RawRelation, RawReply};
 use super::schema::Schema;
-use crate::text::{clean_name, name_key};
+use crate::text::{clean_name, name_key, squash};
 
 /// Checks a reply against the text it is about.
 pub fn check_reply(raw: RawReply, text: &str, schema: &Schema) -> Extraction {
@@ -304,15 +304,20 @@ impl Checker<'_> {
     }
 
     /// A name with its places in the passage. Models write names as identifiers, `Ana_Prado`, and add what tells
-    /// them apart, `Ana (singer)`: then the name is what the passage has of it.
+    /// them apart, `Ana (singer)`, or Chinese in the other script: then the name is what the passage has of it.
     fn grounded(&self, name: String) -> (String, Vec<Range<usize>>) {
         let spaced = name.replace('_', " ");
         let bare = spaced.split(" (").next().unwrap_or_default().trim();
         for form in [name.as_str(), spaced.as_str(), bare] {
             let places = self.grounding.places(form);
             if let Some(first) = places.first() {
+                let written = &self.grounding.text[first.clone()];
+                // Models write Chinese in the script that they know best: a name stays in the passage's.
+                if squash(written) != squash(form) {
+                    return (written.to_owned(), places);
+                }
                 // An identifier of the passage itself stays one.
-                let is_own = self.grounding.text[first.clone()].contains('_');
+                let is_own = written.contains('_');
                 let is_plain = form != name || is_own;
                 let form = if is_plain { form } else { spaced.as_str() };
                 return (form.to_owned(), places);

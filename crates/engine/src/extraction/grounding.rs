@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::{Word, squash, words};
+use crate::text::{Word, simplify, squash, words};
 
 /// Names shorter than this, in bytes of their squashed form, are found word by word only.
 const SHORTEST_SQUASHED: usize = 5;
@@ -17,7 +17,7 @@ const LONGEST_SPAN: usize = 1000;
 pub(super) struct Grounding<'a> {
     pub(super) text: &'a str,
     words: Vec<Word>,
-    /// All folded words in one, and for each word where it starts in it.
+    /// All folded words in one, Chinese simplified, and for each word where it starts in it.
     squashed: String,
     starts: Vec<usize>,
     sentences: Vec<Range<usize>>,
@@ -30,7 +30,7 @@ impl<'a> Grounding<'a> {
         let mut starts = Vec::with_capacity(words.len());
         for word in &words {
             starts.push(squashed.len());
-            squashed.push_str(&word.folded);
+            squashed.push_str(&simplify(&word.folded));
         }
         let mut sentences = Vec::new();
         for (start, line) in lines(text) {
@@ -57,9 +57,10 @@ impl<'a> Grounding<'a> {
             return Vec::new();
         }
         let squashed = squash(name);
+        let squashed = simplify(&squashed);
         let mut found = Vec::new();
         let mut from = 0;
-        while let Some(at) = self.squashed[from..].find(&squashed) {
+        while let Some(at) = self.squashed[from..].find(squashed.as_ref()) {
             let start = from + at;
             let end = start + squashed.len();
             if let Ok(first) = self.starts.binary_search(&start) {
@@ -168,10 +169,26 @@ mod tests {
         check("Graph RAG", &["GraphRAG"]);
         check("Ann Marie", &["Ann-Marie"]);
         check("林砚秋", &["林砚秋"]);
+        check("林硯秋", &["林砚秋"]);
+        check("东", &[]);
         check("Sil", &[]);
         check("Pedro", &[]);
         check("", &[]);
         check("?!", &[]);
+    }
+
+    #[test]
+    fn traditional_and_simplified_chinese_find_each_other() {
+        let text = "她在臺灣大學學習，聯合國在紐約。";
+        let grounding = Grounding::new(text);
+        let place = |name: &str| grounding.places(name).first().map(|at| &text[at.clone()]);
+        assert_eq!(place("台湾大学"), Some("臺灣大學"));
+        assert_eq!(place("联合国"), Some("聯合國"));
+        assert_eq!(
+            grounding.quote("联合国在纽约").map(|at| &text[at]),
+            Some("聯合國在紐約。")
+        );
+        assert_eq!(place("联合会"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! known makes no difference, a late fact finds its place in the past, and a fact that is taken back lets its
 //! predecessor go on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
@@ -19,8 +19,32 @@ pub(crate) struct Settled {
     pub(crate) touched: BTreeSet<RelationId>,
     /// Facts that got another end.
     pub(crate) ended: usize,
-    /// Pairs of facts that begin at the same moment with different objects: neither ends the other.
-    pub(crate) conflicts: Vec<(RelationId, RelationId)>,
+    /// Facts that begin at the same moment with different objects: neither ends the other. One for each moment.
+    pub(crate) conflicts: Vec<Conflict>,
+}
+
+/// Two facts that begin at the same moment, and how many more do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Conflict {
+    one: RelationId,
+    other: RelationId,
+    more: usize,
+}
+
+impl Conflict {
+    /// The conflict in words.
+    pub(crate) fn sentence(&self, connection: &Connection) -> Result<String> {
+        let fact = |id| storage::fact_sentence(connection, id);
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Ok(format!(
+            "{:?} and {:?}{more} begin at the same moment; neither ends the other",
+            fact(self.one)?,
+            fact(self.other)?
+        ))
+    }
 }
 
 /// Brings the ends of a subject's facts of an exclusive relation in line.
@@ -33,8 +57,8 @@ pub(crate) fn settle(
     let mut settled = Settled::default();
     let is_exclusive = storage::is_exclusive(connection, kind, source)?;
     let mut facts = storage::facts_of(connection, source, kind)?;
-    // From the latest on: what ends a fact has its last version by then.
-    facts.sort_by_key(|fact| (std::cmp::Reverse(fact.from), fact.id));
+    // What ends a fact has its last version by then.
+    latest_first(&mut facts);
     for place in 0..facts.len() {
         let next = if is_exclusive {
             successor(&facts, place)
@@ -67,26 +91,45 @@ pub(crate) fn settle(
 }
 
 /// The fact that ends the one at `place` before its stated end: the earliest of those with another object
-/// that begin later; of several at one moment, the first.
+/// that begin later; of several at one moment, the first. The latest facts come first.
 fn successor(facts: &[ExclusiveFact], place: usize) -> Option<usize> {
     let fact = &facts[place];
-    (0..facts.len())
-        .filter(|&other| {
-            let other = &facts[other];
-            other.target != fact.target
-                && other.from > fact.from
-                && fact.stated_to.is_none_or(|end| other.from < Some(end))
-        })
-        .min_by_key(|&other| (facts[other].from, facts[other].id))
+    let mut from = fact.from;
+    loop {
+        let later = facts.partition_point(|other| other.from > from);
+        let next = facts[..later].last()?;
+        if fact.stated_to.is_some_and(|end| next.from >= Some(end)) {
+            return None;
+        }
+        from = next.from;
+        let start = facts.partition_point(|other| other.from > from);
+        let found = (start..later).find(|&at| facts[at].target != fact.target);
+        if found.is_some() {
+            return found;
+        }
+    }
 }
 
-fn conflicts(facts: &[ExclusiveFact]) -> Vec<(RelationId, RelationId)> {
+fn latest_first(facts: &mut [ExclusiveFact]) {
+    facts.sort_by_key(|fact| (std::cmp::Reverse(fact.from), fact.id));
+}
+
+fn conflicts(facts: &[ExclusiveFact]) -> Vec<Conflict> {
+    let mut by_start: BTreeMap<Option<Timestamp>, Vec<&ExclusiveFact>> = BTreeMap::new();
+    for fact in facts {
+        by_start.entry(fact.from).or_default().push(fact);
+    }
     let mut found = Vec::new();
-    for (place, one) in facts.iter().enumerate() {
-        for other in &facts[place + 1..] {
-            if one.from == other.from && one.target != other.target {
-                found.push((one.id.min(other.id), one.id.max(other.id)));
-            }
+    for mut together in by_start.into_values() {
+        together.sort_unstable_by_key(|fact| fact.id);
+        let first = together[0];
+        // Facts of one object say the same thing again.
+        if let Some(other) = together.iter().find(|fact| fact.target != first.target) {
+            found.push(Conflict {
+                one: first.id,
+                other: other.id,
+                more: together.len() - 2,
+            });
         }
     }
     found.sort_unstable();
@@ -112,13 +155,16 @@ mod tests {
     #[test]
     fn each_fact_ends_where_the_next_of_another_object_begins() {
         let check = |facts: &[(i64, Option<i64>, Option<i64>)], expected: &[Option<usize>]| {
-            let facts: Vec<_> = (1..)
+            let mut facts: Vec<_> = (0..)
                 .zip(facts)
                 .map(|(id, &(target, from, to))| fact(id, target, from, to))
                 .collect();
-            let found: Vec<_> = (0..facts.len())
-                .map(|place| successor(&facts, place))
-                .collect();
+            latest_first(&mut facts);
+            let id = |at: usize| usize::try_from(facts[at].id.0).unwrap();
+            let mut found = vec![None; facts.len()];
+            for place in 0..facts.len() {
+                found[id(place)] = successor(&facts, place).map(id);
+            }
             assert_eq!(found, expected, "{facts:?}");
         };
         check(&[(1, Some(1), None), (2, Some(5), None)], &[Some(1), None]);
@@ -135,6 +181,17 @@ mod tests {
             &[(1, Some(1), Some(4)), (2, Some(3), None)],
             &[Some(1), None],
         );
+        // The next of another object, past those that say the same again; of several at once, the first.
+        check(
+            &[
+                (1, Some(1), None),
+                (1, Some(5), None),
+                (1, Some(7), None),
+                (2, Some(7), None),
+                (3, Some(7), None),
+            ],
+            &[Some(3), Some(3), None, None, None],
+        );
         // The same object said again ends nothing.
         check(&[(1, Some(1), None), (1, Some(5), None)], &[None, None]);
         check(&[(1, Some(5), None), (2, Some(5), None)], &[None, None]);
@@ -147,12 +204,22 @@ mod tests {
             fact(1, 2, Some(5), None),
             fact(3, 2, Some(5), None),
         ];
+        let conflict = |one, other, more| Conflict {
+            one: RelationId(one),
+            other: RelationId(other),
+            more,
+        };
+        assert_eq!(conflicts(&facts), [conflict(1, 2, 1)]);
+        // One for each moment, however many facts there are.
+        let many: Vec<ExclusiveFact> = (0..5_000)
+            .map(|n| fact(n, n, (n % 2 == 0).then_some(7), None))
+            .collect();
         assert_eq!(
-            conflicts(&facts),
-            [
-                (RelationId(1), RelationId(2)),
-                (RelationId(2), RelationId(3))
-            ]
+            conflicts(&many),
+            [conflict(0, 2, 2_498), conflict(1, 3, 2_498)]
         );
+        // The same said twice is none.
+        let again = [fact(1, 9, None, None), fact(2, 9, None, None)];
+        assert_eq!(conflicts(&again), []);
     }
 }

@@ -409,13 +409,8 @@ impl Writer<'_> {
             }
         }
         self.written.relations.extend(settled.touched);
-        for (one, other) in settled.conflicts {
-            let fact = |id| storage::fact_sentence(self.connection, id);
-            let conflict = format!(
-                "{:?} and {:?} begin at the same moment; neither ends the other",
-                fact(one)?,
-                fact(other)?
-            );
+        for conflict in settled.conflicts {
+            let conflict = conflict.sentence(self.connection)?;
             if !self.written.conflicts.contains(&conflict) {
                 self.written.conflicts.push(conflict);
             }

@@ -8,22 +8,23 @@ use super::groups::Groups;
 use super::guard::without_legal_form;
 use super::named::{Candidate, Named};
 use super::person::{left_out_names, parts_of_names};
-use super::romanize::{romanize, skeleton};
+use super::romanize::{as_pinyin, pinyin, romanize, skeleton};
 use super::similar::similar;
-use super::type_family::{Fit, fit, is_organization};
-use crate::text::{Language, index_terms, is_stop_word, name_key, squash};
+use super::type_family::{Fit, fit, is_organization, is_person};
+use crate::text::{Language, index_terms, is_stop_word, name_key, simplify, squash};
 use crate::types::MergeRule;
 
 /// Finds pairs, given what is joined already.
 type Step = fn(&[Named], &Groups<'_>) -> Vec<Candidate>;
 
-pub(super) const STEPS: [Step; 10] = [
+pub(super) const STEPS: [Step; 11] = [
     shared_names,
     same_letters,
     stated_aliases,
     legal_forms,
     inflections,
     transliterations,
+    pinyin_names,
     acronyms,
     left_out_names,
     parts_of_names,
@@ -32,6 +33,8 @@ pub(super) const STEPS: [Step; 10] = [
 
 /// Letters that two spellings must share to be one name but for its blanks: "e mail" and "email".
 const SHORTEST_SQUASHED: usize = 4;
+/// The same of Chinese, Japanese and Korean characters, which say more each.
+const SHORTEST_DENSE: usize = 2;
 /// Names under one form; where there are more, the form says nothing.
 const MOST_OF_A_FORM: usize = 4;
 
@@ -98,8 +101,10 @@ fn shared_names(names: &[Named], _: &Groups<'_>) -> Vec<Candidate> {
 fn same_letters(names: &[Named], _: &Groups<'_>) -> Vec<Candidate> {
     let mut forms: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (at, name) in names.iter().enumerate() {
-        let form = squash(&name.key);
-        if form.chars().filter(|c| c.is_alphabetic()).count() >= SHORTEST_SQUASHED {
+        let form = simplify(&squash(&name.key)).into_owned();
+        let letters = form.chars().filter(|c| c.is_alphabetic()).count();
+        let is_dense = form.chars().all(|c| c >= '\u{2E80}');
+        if letters >= SHORTEST_SQUASHED || is_dense && letters >= SHORTEST_DENSE {
             forms.entry(form).or_default().insert(at);
         }
     }
@@ -228,9 +233,69 @@ fn transliterations(names: &[Named], _: &Groups<'_>) -> Vec<Candidate> {
         .collect()
 }
 
+/// Chinese names and what their characters sound like. Many names sound alike: a pair is sure only where neither
+/// name can be another thing's, and of persons where texts bring the two together.
+fn pinyin_names(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
+    let mut by_sound: BTreeMap<String, [BTreeSet<usize>; 2]> = BTreeMap::new();
+    for (at, name) in names.iter().enumerate() {
+        for sound in pinyin(&name.key) {
+            by_sound.entry(sound).or_default()[0].insert(at);
+        }
+    }
+    if by_sound.is_empty() {
+        return Vec::new();
+    }
+    for (at, name) in names.iter().enumerate() {
+        for form in as_pinyin(&name.key) {
+            if let Some([_, latin]) = by_sound.get_mut(&form) {
+                latin.insert(at);
+            }
+        }
+    }
+    // For each name of either script, the names of the other one that sound like it.
+    let mut alike: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for [han, latin] in by_sound.values() {
+        if han.len() > MOST_OF_A_FORM || latin.len() > MOST_OF_A_FORM {
+            continue;
+        }
+        for (&one, &other) in han
+            .iter()
+            .flat_map(|one| latin.iter().map(move |other| (one, other)))
+        {
+            alike.entry(one).or_default().insert(other);
+            alike.entry(other).or_default().insert(one);
+        }
+    }
+    let is_single = |at: usize| {
+        let things: BTreeSet<usize> = alike[&at].iter().map(|&at| groups.root(at)).collect();
+        things.len() == 1
+    };
+    let mut found = Vec::new();
+    for (&one, others) in alike.iter().filter(|(at, _)| !names[**at].key.is_ascii()) {
+        for &other in others {
+            let fit = fit(&names[one].kinds, &names[other].kinds);
+            if fit == Fit::Unrelated {
+                continue;
+            }
+            let is_sure = fit >= Fit::Related
+                && is_single(one)
+                && is_single(other)
+                && (is_person(&names[one].kinds) == Some(false) || groups.are_near(one, other));
+            found.push(directed(
+                names,
+                one,
+                other,
+                MergeRule::Transliteration,
+                is_sure,
+            ));
+        }
+    }
+    found
+}
+
 /// What only a person or a model can settle.
 fn last_resorts(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
-    let mut found = descriptions(names);
+    let mut found = descriptions(names, groups);
     found.extend(similar(names, groups));
     found.extend(alike(names, groups));
     found
@@ -256,32 +321,31 @@ fn alike(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
 }
 
 /// "the company that makes X" and the one thing that has the same relation to X.
-fn descriptions(names: &[Named]) -> Vec<Candidate> {
-    let mut subjects: BTreeMap<(&str, bool, &str), BTreeSet<usize>> = BTreeMap::new();
-    for (at, name) in names.iter().enumerate() {
-        for (kind, leads_away, end) in &name.ties {
-            subjects
+fn descriptions(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
+    let (descriptions, proper): (Vec<usize>, Vec<usize>) =
+        (0..names.len()).partition(|&at| is_description(&names[at]));
+    // The one proper name that has a tie; `None` where several have it.
+    let mut owner: BTreeMap<(&str, bool, &str), Option<usize>> = BTreeMap::new();
+    for at in proper {
+        groups.count(names[at].ties.len());
+        for (kind, leads_away, end) in &names[at].ties {
+            owner
                 .entry((kind, *leads_away, end))
-                .or_default()
-                .insert(at);
+                .and_modify(|owner| *owner = None)
+                .or_insert(Some(at));
         }
     }
     let mut found = Vec::new();
-    for (from, name) in names.iter().enumerate() {
-        if !is_description(name) {
-            continue;
-        }
+    for from in descriptions {
+        let name = &names[from];
+        groups.count(name.ties.len());
         for (kind, leads_away, end) in &name.ties {
             // The description speaks of what it is tied to.
             if !name.key.contains(end.as_str()) {
                 continue;
             }
-            let others: Vec<usize> = subjects[&(kind.as_str(), *leads_away, end.as_str())]
-                .iter()
-                .copied()
-                .filter(|&at| at != from && !is_description(&names[at]))
-                .collect();
-            if let [into] = others[..]
+            let owner = owner.get(&(kind.as_str(), *leads_away, end.as_str()));
+            if let Some(&Some(into)) = owner
                 && fit(&name.kinds, &names[into].kinds) != Fit::Unrelated
             {
                 found.push(Candidate {

@@ -1,6 +1,6 @@
 //! Names joined into groups, within what was decided.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::guard::differ;
@@ -18,10 +18,11 @@ pub(super) struct Groups<'a> {
     parent: RefCell<Vec<usize>>,
     /// By root.
     members: BTreeMap<usize, Vec<usize>>,
-    /// Pairs that were decided to be apart, by position.
-    apart: Vec<(usize, usize)>,
+    /// Pairs that were decided to be apart, by position, the smaller one first.
+    apart: BTreeSet<(usize, usize)>,
     seen: BTreeSet<(usize, usize)>,
     merges: Vec<FoundMerge>,
+    compared: Cell<usize>,
 }
 
 impl<'a> Groups<'a> {
@@ -34,6 +35,7 @@ impl<'a> Groups<'a> {
         let apart = decisions
             .rejected()
             .filter_map(|(one, other)| Some((*by_key.get(one)?, *by_key.get(other)?)))
+            .map(|(one, other)| (one.min(other), one.max(other)))
             .collect();
         Self {
             names,
@@ -44,7 +46,39 @@ impl<'a> Groups<'a> {
             apart,
             seen: BTreeSet::new(),
             merges: Vec::new(),
+            compared: Cell::new(0),
         }
+    }
+
+    /// Notes that so many names, ties or decisions were looked at.
+    pub(super) fn count(&self, looked_at: usize) {
+        self.compared.set(self.compared.get() + looked_at);
+    }
+
+    /// What was looked at so far: the measure of the work, which time on a busy machine is not.
+    pub(super) const fn compared(&self) -> usize {
+        self.compared.get()
+    }
+
+    /// Whether a text names both, or both are tied to some third thing.
+    pub(super) fn are_near(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.names[one], &self.names[other]);
+        if one.shares_text(other) {
+            return true;
+        }
+        let (fewer, more) = if one.ties.len() <= other.ties.len() {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        if fewer.ties.is_empty() {
+            return false;
+        }
+        self.count(fewer.ties.len() + more.ties.len());
+        let ends: BTreeSet<&str> = fewer.ties.iter().map(|(_, _, end)| end.as_str()).collect();
+        more.ties
+            .iter()
+            .any(|(_, _, end)| ends.contains(end.as_str()) && *end != one.key && *end != other.key)
     }
 
     /// The name that stands for a group while it grows.
@@ -78,6 +112,7 @@ impl<'a> Groups<'a> {
         if from == into {
             return;
         }
+        self.count(1);
         if !self.seen.insert((from.min(into), from.max(into))) {
             return;
         }
@@ -115,10 +150,7 @@ impl<'a> Groups<'a> {
                 .unwrap_or_else(|| vec![root])
         };
         let (ones, others) = (of(one), of(other));
-        let is_apart = self.apart.iter().any(|(a, b)| {
-            (ones.contains(a) && others.contains(b)) || (ones.contains(b) && others.contains(a))
-        });
-        if is_apart || ones.len() + others.len() > LARGEST {
+        if ones.len() + others.len() > LARGEST || self.are_apart(&ones, &others) {
             return false;
         }
         let kinds = |group: &[usize]| -> BTreeSet<String> {
@@ -138,6 +170,20 @@ impl<'a> Groups<'a> {
         self.members.remove(&one);
         self.members.insert(root, all);
         true
+    }
+
+    /// Whether some name of one group was decided to be none of the other group's. Groups are small, and
+    /// decisions may be many.
+    fn are_apart(&self, ones: &[usize], others: &[usize]) -> bool {
+        if self.apart.is_empty() {
+            return false;
+        }
+        self.count(ones.len() * others.len());
+        ones.iter().any(|&one| {
+            others
+                .iter()
+                .any(|&other| self.apart.contains(&(one.min(other), one.max(other))))
+        })
     }
 
     pub(super) fn take_merges(&mut self) -> Vec<FoundMerge> {

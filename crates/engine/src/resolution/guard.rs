@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::text::simplify;
+
 /// Words that make another thing of a name: "the younger", "north", "lite".
 const QUALIFIERS: &[&str] = &[
     "jr",
@@ -118,6 +120,11 @@ const QUALIFIERS: &[&str] = &[
     "winter",
 ];
 
+/// Chinese characters that make another thing of a name: directions, new and old, deputy and former, ordinals and
+/// numerals. Chinese puts no blanks around them, and they stand in many a name of one piece.
+const HAN_QUALIFIERS: &str =
+    "东南西北新旧老副前原上下大小男女内外非反第〇零一二三四五六七八九十百千";
+
 /// What a company calls its form, as folding leaves it.
 const LEGAL_FORMS: &[&str] = &[
     "inc",
@@ -168,7 +175,23 @@ const LEGAL_FORMS: &[&str] = &[
 
 /// Whether two names differ in a number, a version or a qualifier: never one thing by name alone.
 pub(super) fn differ(one: &str, other: &str) -> bool {
-    numbers(one) != numbers(other) || qualifiers(one) != qualifiers(other)
+    numbers(one) != numbers(other)
+        || qualifiers(one) != qualifiers(other)
+        || differ_in_han(one, other)
+}
+
+/// Whether two names are the same but for Chinese qualifiers: 北京大学 and 南京大学, but not 小米 and 北京小米科技.
+fn differ_in_han(one: &str, other: &str) -> bool {
+    if one.is_ascii() || other.is_ascii() {
+        return false;
+    }
+    let (one, other) = (simplify(one), simplify(other));
+    let rest = |name: &str| -> String {
+        name.chars()
+            .filter(|&c| !HAN_QUALIFIERS.contains(c))
+            .collect()
+    };
+    one != other && rest(&one) == rest(&other)
 }
 
 /// Runs of digits, Roman numerals after the first word, and single letters at the end ("plan b"), in order.
@@ -236,6 +259,17 @@ mod tests {
         check("covid19", "covid 19", false);
         check("joao silva", "j silva", false);
         check("billing api", "billingapi", false);
+        check("北京大学", "南京大学", true);
+        check("東莞市", "西莞市", true);
+        check("市第一人民医院", "市第二人民医院", true);
+        check("第一中学", "中学", true);
+        check("新大阪站", "大阪站", true);
+        check("副总统", "总统", true);
+        check("老城区", "新城区", true);
+        check("廣東省人民醫院", "广西省人民医院", true);
+        check("臺灣大學", "台湾大学", false);
+        check("小米", "北京小米科技", false);
+        check("一汽", "中国第一汽车", false);
     }
 
     #[test]

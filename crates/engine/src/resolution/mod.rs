@@ -38,6 +38,13 @@ pub struct Resolved {
 
 /// Joins names. `names` in the order of their keys, each key once.
 pub fn resolve(names: &[Named], decisions: &Decisions) -> Resolved {
+    let (resolved, compared) = resolve_counted(names, decisions);
+    tracing::debug!(names = names.len(), compared, "resolved names");
+    resolved
+}
+
+/// [`resolve`], and how much was looked at for it.
+fn resolve_counted(names: &[Named], decisions: &Decisions) -> (Resolved, usize) {
     let mut groups = Groups::new(names, decisions);
     for (one, other) in decisions.accepted() {
         groups.accept(one, other);
@@ -57,7 +64,7 @@ pub fn resolve(names: &[Named], decisions: &Decisions) -> Resolved {
         let other = into.get(&merge.other).unwrap_or(&merge.other);
         merge.status != MergeStatus::Proposed || one != other
     });
-    Resolved { into, merges }
+    (Resolved { into, merges }, groups.compared())
 }
 
 #[cfg(test)]

@@ -86,12 +86,9 @@ pub(super) fn pair(one: &str, other: &str) -> (String, String) {
 }
 
 impl Named {
-    /// A text that names both, or a third thing that both are tied to.
-    pub(super) fn is_near(&self, other: &Self) -> bool {
+    /// Whether a text names both.
+    pub(super) fn shares_text(&self, other: &Self) -> bool {
         !self.documents.is_disjoint(&other.documents)
-            || self.ties.iter().any(|(_, _, end)| {
-                *end != other.key && other.ties.iter().any(|(_, _, other)| end == other)
-            })
     }
 
     /// Words of the key.

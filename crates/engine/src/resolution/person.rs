@@ -24,17 +24,20 @@ pub(super) fn left_out_names(names: &[Named], groups: &Groups<'_>) -> Vec<Candid
         .filter(|alike| (2..=MOST_OF_A_NAME).contains(&alike.len()))
     {
         for &from in alike {
-            let fuller: Vec<usize> = alike
+            groups.count(alike.len());
+            let fuller: Vec<(usize, Fuller)> = alike
                 .iter()
-                .copied()
-                .filter(|&into| says_more(&names[into], &names[from]))
+                .filter_map(|&into| Some((into, fuller(&names[into], &names[from])?)))
                 .collect();
-            let things: BTreeSet<usize> = fuller.iter().map(|&into| groups.root(into)).collect();
-            for into in fuller {
+            let things: BTreeSet<usize> =
+                fuller.iter().map(|&(into, _)| groups.root(into)).collect();
+            for (into, how) in fuller {
                 let is_sure = things.len() == 1
                     && is_person(&names[from].kinds) == Some(true)
                     && is_person(&names[into].kinds) == Some(true)
-                    && names[from].is_near(&names[into]);
+                    // Who writes out both in one text may well mean two persons.
+                    && !(how == Fuller::ByAName && names[from].shares_text(&names[into]))
+                    && groups.are_near(from, into);
                 found.push(Candidate {
                     from,
                     into,
@@ -67,6 +70,7 @@ pub(super) fn parts_of_names(names: &[Named], groups: &Groups<'_>) -> Vec<Candid
         let Some(persons) = by_part.get(name.key.as_str()) else {
             continue;
         };
+        groups.count(persons.len());
         let things: BTreeSet<usize> = persons.iter().map(|&at| groups.root(at)).collect();
         if things.len() != 1 {
             continue;
@@ -85,7 +89,7 @@ pub(super) fn parts_of_names(names: &[Named], groups: &Groups<'_>) -> Vec<Candid
             .documents
             .iter()
             .all(|document| documents.contains(document));
-        if is_sure || persons.iter().any(|&at| name.is_near(&names[at])) {
+        if is_sure || persons.iter().any(|&at| groups.are_near(from, at)) {
             found.push(Candidate {
                 from,
                 into,
@@ -107,22 +111,53 @@ fn ends(name: &Named) -> Option<(&str, char)> {
     Some((last, words[0].chars().next()?))
 }
 
-/// Whether a name is another one with more of it written out: every word of the shorter one, or its initial,
-/// stands in the longer one, in order.
-fn says_more(long: &Named, short: &Named) -> bool {
+/// How a name is another one with more of it written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fuller {
+    /// Initials are written out.
+    ByLetters,
+    /// It has a name more than the other one, which is no abbreviation otherwise.
+    ByAName,
+}
+
+/// How the longer name says more than the shorter one, of the same last word; `None` where it may well be somebody
+/// else's. Names may be left out, but where middle initials stand they are the person's: "George W. Bush" is not
+/// "George H. W. Bush".
+fn fuller(long: &Named, short: &Named) -> Option<Fuller> {
     let (long_words, short_words) = (long.words(), short.words());
     let letters = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     if letters(&long_words) <= letters(&short_words) || long_words.len() < short_words.len() {
-        return false;
+        return None;
     }
     let is_initial = |word: &str| word.chars().count() == 1;
     let fits =
         |short: &str, long: &str| short == long || (is_initial(short) && long.starts_with(short));
     if !fits(short_words[0], long_words[0]) {
-        return false;
+        return None;
     }
     let mut rest = long_words.iter();
-    short_words
+    let is_in_order = short_words
         .iter()
-        .all(|short| rest.any(|long| fits(short, long)))
+        .all(|short| rest.any(|long| fits(short, long)));
+    if !is_in_order {
+        return None;
+    }
+    if long_words.len() == short_words.len() {
+        return Some(Fuller::ByLetters);
+    }
+    let (long_middle, short_middle) = (middle(&long_words), middle(&short_words));
+    let has_initials = long_middle
+        .iter()
+        .chain(short_middle)
+        .any(|word| is_initial(word));
+    match (short_middle.is_empty(), is_initial(short_words[0])) {
+        (false, _) if has_initials => None,
+        (_, true) => Some(Fuller::ByLetters),
+        (_, false) => Some(Fuller::ByAName),
+    }
+}
+
+/// The words between the first and the last one.
+fn middle<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+    &words[1..words.len() - 1]
 }

@@ -1,5 +1,17 @@
 //! Names of other scripts in Latin letters, and Latin spellings of them made alike.
 
+use std::collections::BTreeSet;
+
+use pinyin::ToPinyinMulti;
+
+use crate::text::fold;
+
+/// Readings of one Chinese name that are tried: a few of its characters have several.
+const MOST_READINGS: usize = 32;
+/// Characters of a Chinese name: of one alone, the sound says nothing.
+const SHORTEST_HAN: usize = 2;
+const LONGEST_HAN: usize = 8;
+
 /// A folded name in Latin letters; `None` where it has letters that have no plain transcription.
 pub(super) fn romanize(key: &str) -> Option<String> {
     let mut out = String::with_capacity(key.len());
@@ -11,6 +23,48 @@ pub(super) fn romanize(key: &str) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// The sounds of a name in Chinese characters, in letters without tones and blanks, the usual readings first;
+/// none for other names.
+pub(super) fn pinyin(key: &str) -> Vec<String> {
+    let length = key.chars().count();
+    if key.is_ascii() || !(SHORTEST_HAN..=LONGEST_HAN).contains(&length) {
+        return Vec::new();
+    }
+    let mut found = vec![String::new()];
+    for c in key.chars() {
+        let Some(readings) = c.to_pinyin_multi() else {
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        let syllables: Vec<String> = readings
+            .into_iter()
+            .map(|reading| fold(reading.plain()))
+            .filter(|syllable| seen.insert(syllable.clone()))
+            .collect();
+        found = syllables
+            .iter()
+            .flat_map(|syllable| found.iter().map(move |begun| format!("{begun}{syllable}")))
+            .take(MOST_READINGS)
+            .collect();
+    }
+    found
+}
+
+/// A Latin name as pinyin is compared: without blanks, and with the last word first, as the West writes persons.
+pub(super) fn as_pinyin(key: &str) -> Vec<String> {
+    if !key
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b' ')
+    {
+        return Vec::new();
+    }
+    let mut forms = vec![key.replace(' ', "")];
+    if let Some((given, family)) = key.rsplit_once(' ') {
+        forms.push(format!("{family}{}", given.replace(' ', "")));
+    }
+    forms
 }
 
 /// Cyrillic and Greek, as news write them.
@@ -128,5 +182,29 @@ mod tests {
         check("Мария", "Maria");
         assert_ne!(skeleton("mara"), skeleton("maria"));
         assert_eq!(romanize("东京"), None);
+    }
+
+    #[test]
+    fn chinese_names_and_their_pinyin_meet() {
+        let check = |han: &str, latin: &str, expected: bool| {
+            let readings = pinyin(&fold(han));
+            let meets = as_pinyin(&fold(latin))
+                .iter()
+                .any(|form| readings.contains(form));
+            assert_eq!(meets, expected, "{han} / {latin}: {readings:?}");
+        };
+        check("林砚秋", "Lin Yanqiu", true);
+        check("林砚秋", "Yanqiu Lin", true);
+        check("北京", "Beijing", true);
+        check("重庆", "Chongqing", true);
+        check("重慶", "Chongqing", true);
+        check("吕梁", "Lüliang", true);
+        check("王伟", "Wang Wei", true);
+        check("王伟", "Wang Li", false);
+        check("陕西", "Shaanxi", false);
+        check("王", "Wang", false);
+        check("東京タワー", "Dongjing", false);
+        assert!(pinyin(&"行长重乐还".repeat(2)).is_empty());
+        assert!(pinyin("行长重乐还着").len() <= MOST_READINGS);
     }
 }

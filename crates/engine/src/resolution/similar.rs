@@ -30,6 +30,7 @@ pub(super) fn similar(names: &[Named], groups: &Groups<'_>) -> Vec<Candidate> {
     for sorted in [forward, backward] {
         for (at, &one) in sorted.iter().enumerate() {
             for &other in sorted[at + 1..].iter().take(WINDOW) {
+                groups.count(1);
                 if is_close(&letters[one], &letters[other])
                     && groups.root(one) != groups.root(other)
                     && fit(&names[one].kinds, &names[other].kinds) != Fit::Unrelated

@@ -380,14 +380,8 @@ impl Loader<'_> {
             let settled = settle(self.connection, source, kind, self.now)?;
             self.report.relations_ended += settled.ended;
             self.report.conflicts += settled.conflicts.len();
-            for (one, other) in settled.conflicts {
-                let fact = |id| storage::fact_sentence(self.connection, id);
-                let reason = format!(
-                    "{:?} and {:?} begin at the same moment; neither ends the other",
-                    fact(one)?,
-                    fact(other)?
-                );
-                self.warn(0, reason);
+            for conflict in settled.conflicts {
+                self.warn(0, conflict.sentence(self.connection)?);
             }
         }
         storage::retire_withdrawn_documents(self.connection, self.namespace.0, self.uri, self.now)?;

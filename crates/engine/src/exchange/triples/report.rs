@@ -39,8 +39,7 @@ pub struct TripleReport {
     pub relations_closed: usize,
     /// Relations whose end follows anew from what comes after them.
     pub relations_ended: usize,
-    /// Pairs of exclusive facts that begin at the same moment: neither ends the other. They are listed in the
-    /// warnings.
+    /// Moments at which several exclusive facts of one subject begin: none ends the others. The warnings list them.
     pub conflicts: usize,
     /// The same file was loaded before, and nothing was done.
     pub unchanged: bool,

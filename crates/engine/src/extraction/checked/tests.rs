@@ -148,6 +148,17 @@ fn identifiers_and_brackets_of_models_are_no_part_of_a_name() {
 }
 
 #[test]
+fn a_name_stays_in_the_script_of_the_passage() {
+    let text = "她在臺灣大學學習物理。";
+    let reply = r#"{"entities":[{"name":"台湾大学","type":"University"},{"name":"物理"}],
+        "relations":[{"source":"台湾大学","target":"物理","type":"TEACHES","quote":"她在台湾大学学习物理"}]}"#;
+    let found = checked(reply, text, &Schema::default());
+    assert_eq!(ties(&found), ["臺灣大學 TEACHES 物理"]);
+    assert!(found.relations[0].is_quoted);
+    assert_eq!(&text[found.relations[0].quote.clone()], text);
+}
+
+#[test]
 fn a_quote_names_at_least_one_of_the_two() {
     let text = "Ana came early. She met Bea at noon. It rained.";
     let check = |quote: &str, is_quoted: bool, evidence: &str| {

@@ -8,7 +8,7 @@ use super::call::Called;
 use super::claims::{leave_out_buried_claims, save_claims};
 use super::gather::{Gathered, GatheredRelation, aside};
 use super::identity::Identity;
-use super::plan::Plan;
+use super::plan::{Item, Plan};
 use super::read::{Read, gather};
 use crate::Result;
 use crate::memory::{buried_fact, settle};
@@ -75,13 +75,8 @@ pub(crate) fn apply(
         for id in settled.touched {
             changes.touch_relation(id);
         }
-        for (one, other) in settled.conflicts {
-            let fact = |id| storage::fact_sentence(scope.connection, id);
-            report.warnings.push(format!(
-                "{:?} and {:?} begin at the same moment; neither ends the other",
-                fact(one)?,
-                fact(other)?
-            ));
+        for conflict in settled.conflicts {
+            report.warnings.push(conflict.sentence(scope.connection)?);
         }
     }
     save_claims(scope, &gathered, &entities, report)?;
@@ -123,14 +118,17 @@ fn leave_out_buried(scope: &Scope<'_>, gathered: &mut Gathered, identity: &Ident
         let mut is_gone = gone.contains(source) || gone.contains(target);
         for source in names_of(source) {
             for target in names_of(target) {
-                let parts = buried_fact(
-                    &source,
-                    &relation.kind,
-                    &target,
-                    from.map(Timestamp),
-                    to.map(Timestamp),
-                );
-                is_gone |= is_buried(Buried::Fact, &parts.each_ref().map(String::as_str))?;
+                let both = [(&source, &target), (&target, &source)];
+                for (source, target) in &both[..=usize::from(relation.is_symmetric)] {
+                    let parts = buried_fact(
+                        source,
+                        &relation.kind,
+                        target,
+                        from.map(Timestamp),
+                        to.map(Timestamp),
+                    );
+                    is_gone |= is_buried(Buried::Fact, &parts.each_ref().map(String::as_str))?;
+                }
             }
         }
         if is_gone {
@@ -179,11 +177,13 @@ fn put_passages_aside(
                 .push(aside(item, "passage", shown, (*reason).to_owned()));
         }
     }
+    let items: BTreeMap<(&str, usize), &Item> = plan
+        .items
+        .iter()
+        .map(|item| ((item.uri.as_str(), item.start()), item))
+        .collect();
     for failure in called.iter().flat_map(|called| &called.failed) {
-        let item = plan
-            .items
-            .iter()
-            .find(|item| item.uri == failure.uri && item.passage.parts[0].0.start == failure.start);
+        let item = items.get(&(failure.uri.as_str(), failure.start));
         report.failed.push(ItemFailure {
             uri: failure.uri.clone(),
             line: match item {

@@ -80,6 +80,8 @@ pub(super) struct GatheredRelation {
     pub properties: Map<String, Value>,
     pub confidence: f64,
     pub exclusive: bool,
+    /// Its ends stand in the order of their keys, which another name for one of them may change.
+    pub is_symmetric: bool,
     pub evidence: BTreeMap<(DocumentId, usize), EvidenceRow>,
     pub passages: BTreeSet<(DocumentId, ChunkId)>,
     /// The latest date of its documents.
@@ -257,6 +259,7 @@ impl Gathered {
                 properties: Map::new(),
                 confidence,
                 exclusive: false,
+                is_symmetric,
                 evidence: BTreeMap::new(),
                 passages: BTreeSet::new(),
                 observed_at: None,
