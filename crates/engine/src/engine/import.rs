@@ -6,11 +6,10 @@ use std::path::Path;
 use super::Engine;
 use crate::Result;
 use crate::exchange::{ForeignCommunity, ForeignFormat, read_foreign};
+use crate::memory::entity_of_name;
 use crate::storage::{self, CommunityRow, Membership, StoredReport};
-use crate::text::name_key;
 use crate::types::{
-    CommunityLevel, CommunityReport, DocumentInput, EntityId, EntityKind, ForeignReport,
-    ItemFailure, Progress,
+    CommunityLevel, CommunityReport, DocumentInput, EntityId, ForeignReport, ItemFailure, Progress,
 };
 
 impl Engine {
@@ -122,13 +121,7 @@ impl Engine {
         for community in ordered {
             let mut members: BTreeSet<EntityId> = BTreeSet::new();
             for name in &community.members {
-                let known = storage::find_entity(
-                    connection,
-                    namespace,
-                    EntityKind::Concept,
-                    &name_key(name),
-                )?;
-                members.extend(known.filter(|row| row.current).map(|row| row.id));
+                members.extend(entity_of_name(connection, namespace, name)?);
             }
             if members.is_empty() {
                 continue;

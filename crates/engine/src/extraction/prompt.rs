@@ -38,6 +38,28 @@ impl Prompts {
         "summary.md",
     ];
 
+    /// Our own texts, in the order of [`Prompts::FILES`].
+    const TEXTS: [&'static str; 8] = [
+        include_str!("prompts/extract.md"),
+        include_str!("prompts/passage.md"),
+        include_str!("prompts/several.md"),
+        include_str!("prompts/again.md"),
+        include_str!("prompts/repair.md"),
+        include_str!("prompts/infer.md"),
+        include_str!("prompts/judge.md"),
+        include_str!("prompts/summary.md"),
+    ];
+
+    /// All texts by file name: our own but for those given.
+    pub fn texts(own: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let ours = Self::FILES.iter().zip(Self::TEXTS);
+        let mut texts: BTreeMap<String, String> = ours
+            .map(|(&name, text)| (name.to_owned(), text.to_owned()))
+            .collect();
+        texts.extend(own.clone());
+        texts
+    }
+
     /// Our own prompts.
     pub fn builtin() -> Self {
         Self::new(&BTreeMap::new()).expect("our own prompts are read by a test")
@@ -49,40 +71,18 @@ impl Prompts {
     /// An unknown or a missing placeholder, with file and line; a name that is none of [`Prompts::FILES`].
     pub fn new(own: &BTreeMap<String, String>) -> Result<Self, String> {
         let files = PromptFiles::new(own, &Self::FILES)?;
+        let load = |at: usize, known: &[&str], needed: &[&str]| {
+            files.load(Self::FILES[at], Self::TEXTS[at], known, needed)
+        };
         Ok(Self {
-            extract: files.load(
-                "extract.md",
-                include_str!("prompts/extract.md"),
-                &["schema", "language"],
-                &[],
-            )?,
-            passage: files.load(
-                "passage.md",
-                include_str!("prompts/passage.md"),
-                &["context", "candidates", "text"],
-                &["text"],
-            )?,
-            several: files.load("several.md", include_str!("prompts/several.md"), &[], &[])?,
-            again: files.load("again.md", include_str!("prompts/again.md"), &[], &[])?,
-            repair: files.load(
-                "repair.md",
-                include_str!("prompts/repair.md"),
-                &["reason"],
-                &[],
-            )?,
-            infer: files.load(
-                "infer.md",
-                include_str!("prompts/infer.md"),
-                &["language"],
-                &[],
-            )?,
-            judge: files.load("judge.md", include_str!("prompts/judge.md"), &[], &[])?,
-            summary: files.load(
-                "summary.md",
-                include_str!("prompts/summary.md"),
-                &["name", "language"],
-                &[],
-            )?,
+            extract: load(0, &["schema", "language"], &[])?,
+            passage: load(1, &["context", "candidates", "text"], &["text"])?,
+            several: load(2, &[], &[])?,
+            again: load(3, &[], &[])?,
+            repair: load(4, &["reason"], &[])?,
+            infer: load(5, &["language"], &[])?,
+            judge: load(6, &[], &[])?,
+            summary: load(7, &["name", "language"], &[])?,
         })
     }
 }

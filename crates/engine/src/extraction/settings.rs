@@ -14,6 +14,8 @@ pub struct ExtractionSettings {
     pub schema: Schema,
     /// Prompts of the user's own, by file name.
     pub prompts: BTreeMap<String, String>,
+    /// All prompts as they were sent: another version of this program may have others. Empty: those of this one.
+    pub sent: BTreeMap<String, String>,
     /// Language of descriptions; `None`: the passage's own.
     pub language: Option<String>,
     /// Neighbouring chunks are joined up to this many tokens.
@@ -35,6 +37,7 @@ impl Default for ExtractionSettings {
         Self {
             schema: Schema::default(),
             prompts: BTreeMap::new(),
+            sent: BTreeMap::new(),
             language: None,
             passage_tokens: 800,
             together_tokens: 0,
@@ -47,6 +50,14 @@ impl Default for ExtractionSettings {
 }
 
 impl ExtractionSettings {
+    /// The same, with the texts of the prompts.
+    pub(crate) fn with_prompts(mut self) -> Self {
+        if self.sent.is_empty() {
+            self.sent = Prompts::texts(&self.prompts);
+        }
+        self
+    }
+
     /// What makes the requests.
     ///
     /// # Errors
@@ -56,7 +67,12 @@ impl ExtractionSettings {
         if !errors.is_empty() {
             return Err(Error::Usage(format!("the schema: {}", errors.join("; "))));
         }
-        let prompts = Prompts::new(&self.prompts).map_err(Error::Usage)?;
+        let texts = if self.sent.is_empty() {
+            &self.prompts
+        } else {
+            &self.sent
+        };
+        let prompts = Prompts::new(texts).map_err(Error::Usage)?;
         Ok(Requests::new(
             prompts,
             &self.schema,

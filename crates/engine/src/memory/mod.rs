@@ -14,4 +14,4 @@ pub(crate) use episode::{Composed, compose};
 pub(crate) use exclusive::settle;
 pub(crate) use likeness::{likeness, terms};
 pub(crate) use period::Period;
-pub(crate) use statement::{Stated, UNTYPED, Writer, Written, buried_fact};
+pub(crate) use statement::{Stated, UNTYPED, Writer, Written, buried_fact, entity_of_name};

@@ -80,6 +80,29 @@ pub(crate) struct Writer<'a> {
     pub(crate) written: Written,
 }
 
+/// The one entity that bears this name, of those that are more than a name in texts.
+pub(crate) fn entity_of_name(
+    connection: &Connection,
+    namespace: i64,
+    name: &str,
+) -> Result<Option<EntityId>> {
+    let key = name_key(name);
+    let concept = storage::find_entity(connection, namespace, EntityKind::Concept, &key)?;
+    if let Some(row) = concept.filter(|row| row.current) {
+        return Ok(Some(row.id));
+    }
+    let mut owners = Vec::new();
+    for id in storage::entities_of_form(connection, namespace, &fold(name))? {
+        if storage::entity(connection, id)?.kind != EntityKind::Name {
+            owners.push(id);
+        }
+    }
+    Ok(match owners.as_slice() {
+        &[only] => Some(only),
+        _ => None,
+    })
+}
+
 impl Writer<'_> {
     /// Finds or makes the entity of a name. The inner error is the item's own.
     pub(crate) fn entity(
@@ -122,32 +145,13 @@ impl Writer<'_> {
         Ok(Ok(id))
     }
 
-    /// The one entity that bears this name, of those that are more than a name in texts.
+    /// The one entity that this public id or name means.
     pub(crate) fn known(&self, name: &str) -> Result<Option<EntityId>> {
-        if let Some(row) = storage::entity_by_public_id(self.connection, self.namespace.0.0, name)?
-        {
+        let namespace = self.namespace.0.0;
+        if let Some(row) = storage::entity_by_public_id(self.connection, namespace, name)? {
             return Ok(Some(row.id));
         }
-        let key = name_key(name);
-        let concept = storage::find_entity(
-            self.connection,
-            self.namespace.0.0,
-            EntityKind::Concept,
-            &key,
-        )?;
-        if let Some(row) = concept.filter(|row| row.current) {
-            return Ok(Some(row.id));
-        }
-        let mut owners = Vec::new();
-        for id in storage::entities_of_form(self.connection, self.namespace.0.0, &fold(name))? {
-            if storage::entity(self.connection, id)?.kind != EntityKind::Name {
-                owners.push(id);
-            }
-        }
-        Ok(match owners.as_slice() {
-            &[only] => Some(only),
-            _ => None,
-        })
+        entity_of_name(self.connection, namespace, name)
     }
 
     fn make(&mut self, name: &str, key: &str) -> Result<EntityId> {

@@ -88,14 +88,20 @@ fn refresh_tag(scope: &Scope<'_>, changes: &mut Changes, folded: &str) -> Result
     diff_aliases(scope, changes, id, alias.as_slice())
 }
 
-/// Makes the stored aliases of a document's or tag's entity equal to `wanted`.
+/// Makes the aliases that a document or tag gives its entity equal to `wanted`; without any the entity goes, and all
+/// of its aliases.
 fn diff_aliases(
     scope: &Scope<'_>,
     changes: &mut Changes,
     entity: EntityId,
     wanted: &[Alias],
 ) -> Result<()> {
-    let stored = storage::aliases_of_entity(scope.connection, entity)?;
+    let mut stored = storage::aliases_of_entity(scope.connection, entity)?;
+    if !wanted.is_empty() {
+        // What it is called by others is theirs to take back.
+        stored
+            .retain(|alias| !matches!(alias.source, AliasSource::Stated | AliasSource::Extracted));
+    }
     let stored_keys: BTreeSet<(&str, AliasSource, &str)> = stored.iter().map(key_of).collect();
     let wanted_keys: BTreeSet<(&str, AliasSource, &str)> = wanted.iter().map(key_of).collect();
     for alias in stored

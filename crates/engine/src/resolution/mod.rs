@@ -5,11 +5,14 @@
 //! initials, an acronym …), never because it looks alike. What speaks for a pair but does not settle it is
 //! proposed, for a person or a model to decide; what was decided holds, whatever else is found later.
 //!
+//! [`documents_meant`] finds the note that bears a name.
+//!
 //! Candidates come from maps by form and from neighbours in sorted lists, so that n names cost
 //! n·log n.
 
 mod acronym;
 mod candidates;
+mod document;
 mod groups;
 mod guard;
 mod named;
@@ -21,6 +24,7 @@ mod type_family;
 
 use std::collections::BTreeMap;
 
+pub use document::{DocumentsMeant, Titled, documents_meant};
 pub use named::{Decisions, FoundMerge, Named};
 pub use senses::{Reading, senses};
 
@@ -58,13 +62,17 @@ fn resolve_counted(names: &[Named], decisions: &Decisions) -> (Resolved, usize) 
     }
     let mut merges = groups.take_merges();
     let into = groups.representatives(&merges);
-    // What became one by another way needs no proposal.
+    drop_settled(&mut merges, &into);
+    (Resolved { into, merges }, groups.compared())
+}
+
+/// What became one by another way needs no proposal.
+pub fn drop_settled(merges: &mut Vec<FoundMerge>, into: &BTreeMap<String, String>) {
     merges.retain(|merge| {
         let one = into.get(&merge.one).unwrap_or(&merge.one);
         let other = into.get(&merge.other).unwrap_or(&merge.other);
         merge.status != MergeStatus::Proposed || one != other
     });
-    (Resolved { into, merges }, groups.compared())
 }
 
 #[cfg(test)]

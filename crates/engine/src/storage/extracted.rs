@@ -301,8 +301,7 @@ impl Concept {
     pub(crate) fn is_as(
         &self,
         shown: &str,
-        description: Option<&str>,
-        properties: Option<&Value>,
+        (description, properties): (Option<&str>, Option<&Value>),
     ) -> bool {
         let wanted = said_by_models(description, properties)
             .map(|said| Map::from_iter([(EXTRACTED.to_owned(), said)]));
@@ -344,7 +343,7 @@ pub(crate) fn concepts(
 }
 
 /// Where the properties of an entity keep what models say of it, apart from what others do.
-const EXTRACTED: &str = "extracted";
+pub(super) const EXTRACTED: &str = "extracted";
 
 /// What models say of an entity, as its properties keep it.
 fn said_by_models(description: Option<&str>, properties: Option<&Value>) -> Option<Value> {
@@ -358,13 +357,12 @@ fn said_by_models(description: Option<&str>, properties: Option<&Value>) -> Opti
     (!said.is_empty()).then_some(Value::Object(said))
 }
 
-/// Gives an entity what models say of it. A description that a person gave stays. True when that changed
+/// Gives an entity what models say of it, a description and properties. A description that a person gave stays. True when that changed
 /// something.
 pub(crate) fn save_extracted(
     connection: &Connection,
     entity: EntityId,
-    description: Option<&str>,
-    extracted: Option<&Value>,
+    (description, extracted): (Option<&str>, Option<&Value>),
 ) -> Result<bool> {
     let (known, properties): (Option<String>, Option<String>) = connection
         .prepare_cached("SELECT description, properties FROM entity WHERE id = ?1")?

@@ -14,6 +14,7 @@ mod conversation;
 mod derivation;
 mod digest;
 mod document;
+mod document_name;
 mod embedding;
 mod entity;
 mod episode;
@@ -72,6 +73,7 @@ pub(crate) use community::*;
 pub(crate) use conversation::*;
 pub(crate) use derivation::*;
 pub(crate) use document::*;
+pub(crate) use document_name::*;
 pub(crate) use embedding::{
     PassageRow, SpaceState, StoredSpace, activate_space, count_vectors, count_without_vector,
     delete_space, for_each_vector, insert_failure, insert_space, insert_vectors,
@@ -99,8 +101,7 @@ pub(crate) use relation::*;
 pub(crate) use run::*;
 pub(crate) use source::*;
 pub(crate) use synonym::{
-    insert_name_vectors, insert_synonyms, name_vectors, names_without_vector, near_concepts,
-    synonyms,
+    insert_name_vectors, insert_synonyms, name_vectors, names_without_vector, near_names, synonyms,
 };
 pub(crate) use time::*;
 pub(crate) use tombstone::*;

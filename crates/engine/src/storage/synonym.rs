@@ -4,7 +4,8 @@ use rusqlite::{Connection, params};
 
 use super::embedding::{bytes_of, floats_at};
 use crate::Result;
-use crate::types::{EntityId, EntityKind};
+use crate::text::name_key;
+use crate::types::EntityId;
 
 /// Up to `limit` current entities above `after` whose names have no vector in the space, by row id.
 pub(crate) fn names_without_vector(
@@ -102,22 +103,21 @@ pub(crate) fn synonyms(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Pairs of keys of current concepts whose names have at least this cosine in the space that is searched, in order.
-pub(crate) fn near_concepts(
+/// Pairs of keys of current names that have at least this cosine in the space that is searched, each pair once.
+pub(crate) fn near_names(
     connection: &Connection,
     namespace: i64,
     least: f64,
 ) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT a.key, b.key FROM embedding_space p JOIN synonym s ON s.space = p.id
+        "SELECT a.name, b.name FROM embedding_space p JOIN synonym s ON s.space = p.id
          JOIN entity a ON a.id = s.entity JOIN entity b ON b.id = s.other
-         WHERE p.namespace = ?1 AND p.state = 'active' AND s.cosine >= ?2 AND a.key < b.key
-             AND a.kind = ?3 AND b.kind = ?3 AND a.retracted_at IS NULL AND b.retracted_at IS NULL
-         ORDER BY 1, 2",
+         WHERE p.namespace = ?1 AND p.state = 'active' AND s.cosine >= ?2 AND a.id < b.id
+             AND a.retracted_at IS NULL AND b.retracted_at IS NULL",
     )?;
-    let kind = EntityKind::Concept.as_str();
-    let rows = statement.query_map(params![namespace, least, kind], |row| {
-        Ok((row.get(0)?, row.get(1)?))
+    let rows = statement.query_map(params![namespace, least], |row| {
+        let (one, other): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok((name_key(&one), name_key(&other)))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -28,6 +28,8 @@ pub enum MergeRule {
     Alike,
     /// Types and descriptions that one name's readings do not share.
     SameName,
+    /// The other one is a document, and this its title or one of its aliases.
+    Document,
     /// Nothing but a decision.
     Decided,
 }
@@ -36,7 +38,8 @@ text_names!(MergeRule {
     SameLetters => "same_letters", StatedAlias => "stated_alias", LegalForm => "legal_form",
     Inflection => "inflection", Transliteration => "transliteration", Acronym => "acronym",
     Initials => "initials", PartOfName => "part_of_name", Description => "description",
-    Similar => "similar", Alike => "alike", SameName => "same_name", Decided => "decided",
+    Similar => "similar", Alike => "alike", SameName => "same_name", Document => "document",
+    Decided => "decided",
 });
 
 /// What became of a pair of names.

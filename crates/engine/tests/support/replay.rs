@@ -113,9 +113,8 @@ pub(crate) fn extract_with(
     limit: SpendingLimit,
 ) -> malha_engine::Result<ExtractReport> {
     let run = ExtractionRun {
-        model,
-        settings,
         limit,
+        ..ExtractionRun::new(model, settings)
     };
     engine.extract(&run, &())
 }

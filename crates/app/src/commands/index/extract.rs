@@ -34,6 +34,10 @@ pub(crate) struct Args {
     /// the work and paid for once
     #[arg(long, value_name = "N", requires = "estimate", default_value_t = 0)]
     sample: usize,
+    /// Ask the model of the configuration about every passage that it was not asked about, also where the reply of
+    /// another model is stored
+    #[arg(long, requires = "extract")]
+    anew: bool,
     #[command(flatten)]
     spending: SpendingArgs,
 }
@@ -73,6 +77,7 @@ pub(super) fn run(
         model: &*model,
         settings: &extraction,
         limit,
+        anew: args.anew,
     };
     if args.estimate {
         return estimate(engine, sources, &run, args.sample, settings);

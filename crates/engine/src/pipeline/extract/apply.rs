@@ -67,7 +67,7 @@ pub(crate) fn apply(
         scope.now,
     )?;
 
-    let entities = save_entities(scope, changes, &gathered, report)?;
+    let entities = save_entities(scope, changes, &gathered, &identity.documents, report)?;
     save_types(scope, &gathered, &entities)?;
     let subjects = save_relations(scope, changes, &gathered, &entities, report)?;
     for (source, kind) in subjects {
@@ -196,11 +196,12 @@ fn put_passages_aside(
     Ok(())
 }
 
-/// Entities and their names. Returns row ids by key.
+/// Entities and their names. `documents`: keys that stand for one. Returns row ids by key.
 fn save_entities(
     scope: &Scope<'_>,
     changes: &mut Changes,
     gathered: &Gathered,
+    documents: &BTreeMap<String, EntityId>,
     report: &mut ExtractReport,
 ) -> Result<BTreeMap<String, EntityId>> {
     let connection = scope.connection;
@@ -211,10 +212,16 @@ fn save_entities(
     for (key, entity) in &gathered.entities {
         let shown = entity.shown(key);
         let (description, properties) = (entity.description(), entity.properties());
+        let said = (description.as_deref(), properties.as_ref());
         let row = known.get(key);
-        let is_known =
-            row.is_some_and(|row| row.is_as(shown, description.as_deref(), properties.as_ref()));
-        let id = if let Some(row) = row.filter(|_| is_known) {
+        let is_known = row.is_some_and(|row| row.is_as(shown, said));
+        let id = if let Some(&id) = documents.get(key) {
+            // It is called what the document calls it.
+            if storage::save_extracted(connection, id, said)? {
+                changes.touched_entities.insert(id);
+            }
+            id
+        } else if let Some(row) = row.filter(|_| is_known) {
             row.id
         } else {
             let (id, is_new) = storage::ensure_entity(
@@ -230,12 +237,7 @@ fn save_entities(
             if !row.is_some_and(|row| row.is_stated) {
                 storage::rename_entity(connection, id, shown)?;
             }
-            let is_changed = storage::save_extracted(
-                connection,
-                id,
-                description.as_deref(),
-                properties.as_ref(),
-            )?;
+            let is_changed = storage::save_extracted(connection, id, said)?;
             if is_new || is_changed {
                 changes.touched_entities.insert(id);
             }
@@ -396,7 +398,7 @@ fn properties(relation: &GatheredRelation) -> Option<String> {
         .then(|| Value::Object(relation.properties.clone()).to_string())
 }
 
-/// Closes concepts that no passage names any more and nothing else holds.
+/// Takes back what was said of things that no passage names any more, and closes concepts that nothing else holds.
 fn retire(
     scope: &Scope<'_>,
     changes: &mut Changes,
@@ -404,13 +406,19 @@ fn retire(
     report: &mut ExtractReport,
 ) -> Result<()> {
     let connection = scope.connection;
+    let meant: BTreeSet<EntityId> = entities.values().copied().collect();
+    for id in storage::described_documents(connection, scope.namespace)? {
+        if !meant.contains(&id) && storage::save_extracted(connection, id, (None, None))? {
+            changes.touched_entities.insert(id);
+        }
+    }
     let unheld = storage::unheld_concepts(connection, scope.namespace)?;
     for (key, row) in storage::concepts(connection, scope.namespace)? {
         if entities.contains_key(&key) {
             continue;
         }
         let was_described =
-            row.is_said_of() && storage::save_extracted(connection, row.id, None, None)?;
+            row.is_said_of() && storage::save_extracted(connection, row.id, (None, None))?;
         if !unheld.contains(&row.id) {
             if was_described {
                 changes.touched_entities.insert(row.id);

@@ -6,7 +6,6 @@ use rustc_hash::FxHashSet;
 
 use super::STEP;
 use super::plan::Plan;
-use super::read::Read;
 use crate::Result;
 use crate::language_model::{ChatModel, ChatRequest};
 use crate::replies::ReplyCache;
@@ -20,15 +19,14 @@ const REPLY_SHARE: f64 = 1.8;
 /// Stored replies that are looked at: more would cost more than they teach.
 const REPLIES: usize = 200;
 
-/// Counts calls and tokens without sending anything.
+/// Counts calls and tokens of asking about these positions of a plan, without sending anything.
 pub(crate) fn estimate(
     plan: &Plan,
-    read: &Read,
+    wanted: &[usize],
     replies: &ReplyCache<'_>,
     model: &dyn ChatModel,
     seconds_per_call: Option<f64>,
 ) -> Result<ExtractEstimate> {
-    let missing = read.missing(plan);
     let dropped = plan
         .items
         .iter()
@@ -36,13 +34,13 @@ pub(crate) fn estimate(
         .count();
     let mut estimate = ExtractEstimate {
         passages: plan.items.len(),
-        known: plan.items.len() - missing.len() - dropped,
+        known: plan.items.len() - wanted.len() - dropped,
         ..ExtractEstimate::default()
     };
     let learned = learn(plan, replies, model)?;
     estimate.learned_from = learned.replies;
     let (mut input, mut output) = (0.0, 0.0);
-    for call in plan.calls(&missing) {
+    for call in plan.calls(wanted) {
         let request = match call[..] {
             [at] => plan.request(&plan.items[at]),
             _ => plan.together(&call),

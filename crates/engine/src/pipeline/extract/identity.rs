@@ -6,10 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::Item;
 use crate::Result;
 use crate::extraction::{ExtractedEntity, Extraction};
-use crate::resolution::{Decisions, FoundMerge, Named, Reading, Resolved, resolve, senses};
-use crate::storage::{MergeRow, relation_key};
+use crate::resolution::{
+    Decisions, FoundMerge, Named, Reading, Resolved, Titled, documents_meant, drop_settled,
+    resolve, senses,
+};
+use crate::storage::{MergeRow, NamedDocument, relation_key};
 use crate::text::{is_better_name, name_key};
-use crate::types::MergeStatus;
+use crate::types::{EntityId, MergeRule, MergeStatus};
+
+/// What names are resolved with.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub decisions: Decisions,
+    /// Names whose vectors are near, by key.
+    pub near: BTreeMap<String, BTreeSet<String>>,
+    pub documents: Vec<NamedDocument>,
+    /// Keys of names that something was given under directly.
+    pub given: BTreeSet<String>,
+}
 
 /// The names of all passages, resolved.
 #[derive(Debug, Default)]
@@ -21,16 +35,16 @@ pub(super) struct Identity {
     /// All keys of a joined thing, by the one that it is stored under.
     pub members: BTreeMap<String, BTreeSet<String>>,
     pub merges: Vec<FoundMerge>,
+    /// The documents that keys stand for.
+    pub documents: BTreeMap<String, EntityId>,
     names: Vec<Named>,
 }
 
 impl Identity {
-    /// `statements`: passages with what they say, in order. `near`: names whose vectors are near, by key.
-    /// `is_gone`: whether a name was forgotten.
+    /// `statements`: passages with what they say, in order. `is_gone`: whether a name was forgotten.
     pub(super) fn new(
         statements: &[(&Item, &Extraction)],
-        decisions: &Decisions,
-        near: &BTreeMap<String, BTreeSet<String>>,
+        known: &Known,
         is_gone: &dyn Fn(&str) -> Result<bool>,
     ) -> Result<Self> {
         let mut identity = Self::default();
@@ -55,13 +69,14 @@ impl Identity {
         let shared = identity.tell_apart(statements, &uses);
         identity.names = identity.named(statements, &shared);
         for name in &mut identity.names {
-            if let Some(near) = near.get(&name.key) {
+            if let Some(near) = known.near.get(&name.key) {
                 name.near.clone_from(near);
             }
         }
-        let Resolved { mut into, merges } = resolve(&identity.names, decisions);
+        let Resolved { mut into, merges } = resolve(&identity.names, &known.decisions);
         identity.merges = merges;
         identity.give_back_names(&shared, &mut into);
+        identity.join_documents(known, &mut into);
         for (key, kept) in &into {
             let members = identity.members.entry(kept.clone()).or_default();
             members.insert(key.clone());
@@ -185,6 +200,36 @@ impl Identity {
         }
     }
 
+    /// Joins names to the documents that bear them.
+    fn join_documents(&mut self, known: &Known, into: &mut BTreeMap<String, String>) {
+        let titled: Vec<Titled> = known
+            .documents
+            .iter()
+            .map(|document| Titled {
+                key: document_key(document),
+                names: document.names.clone(),
+                kinds: document.kinds.clone(),
+            })
+            .collect();
+        let found = documents_meant(&self.names, into, &titled, &known.given, &known.decisions);
+        self.merges.extend(found.merges);
+        for (kept, at) in found.meant {
+            let (document, key) = (&known.documents[at], &titled[at].key);
+            for end in into.values_mut().filter(|end| **end == kept) {
+                end.clone_from(key);
+            }
+            self.titles.remove(&kept);
+            into.insert(kept, key.clone());
+            self.documents.insert(key.clone(), document.id);
+            // What is said of the document by its name is said of the thing.
+            self.members
+                .entry(key.clone())
+                .or_default()
+                .insert(name_key(&document.name));
+        }
+        drop_settled(&mut self.merges, into);
+    }
+
     /// Pairs as the store lists them.
     pub(super) fn rows(&self) -> Vec<MergeRow> {
         let shown = |key: &str| -> String {
@@ -231,10 +276,17 @@ impl Identity {
         self.rows()
             .into_iter()
             .zip(&self.merges)
-            .filter(|(row, _)| row.status == MergeStatus::Proposed)
+            .filter(|(row, _)| {
+                row.status == MergeStatus::Proposed && row.rule != MergeRule::Document
+            })
             .map(|(row, merge)| (row, named(&merge.one), named(&merge.other)))
             .collect()
     }
+}
+
+/// What a document is listed under among names: no name has such signs.
+fn document_key(document: &NamedDocument) -> String {
+    format!("[[{}]]", document.key)
 }
 
 /// The spelling to show of a name: the most frequent, of equals the better one.

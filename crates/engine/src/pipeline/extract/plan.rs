@@ -6,8 +6,7 @@ use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
-use super::STEP;
-use super::version::{Asked, Look, Looked, Version};
+use super::version::{Look, Version};
 use crate::extraction::{
     ExtractionSettings, Passage, PassageChunk, RawReply, Schema, Subject, group, read_reply,
 };
@@ -27,7 +26,7 @@ const TOKENS_AROUND: usize = 40;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Changes with what reading and checking a reply makes of it: what earlier versions of this program found is then
-/// found anew.
+/// found anew, where the reply is found.
 const DERIVATION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// All passages of a namespace, and all ways they were asked about.
@@ -45,6 +44,22 @@ pub(crate) struct Plan {
     derivations: FxHashMap<(DocumentId, usize), Derivation>,
     /// Of the store it was made from.
     pub(crate) generation: u64,
+}
+
+/// What a passage's findings follow from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    /// The passage, what it stands in, and all ways it was asked about.
+    asked: [u8; 32],
+    /// The program that read and checked the reply.
+    read_by: [u8; 32],
+}
+
+impl Fingerprint {
+    /// As the store has it.
+    pub(super) fn as_bytes(&self) -> Vec<u8> {
+        [self.asked, self.read_by].concat()
+    }
 }
 
 /// One passage.
@@ -124,16 +139,18 @@ impl Plan {
         model: &str,
         settings: &ExtractionSettings,
     ) -> Result<Self> {
+        let settings = settings.clone().with_prompts();
         let mut versions = vec![Version {
             model: model.to_owned(),
-            settings: settings.clone(),
             requests: settings.requests()?,
+            settings,
         }];
         for (model, text) in storage::extraction_versions(connection, namespace)? {
             // Settings of a future version of this program are no use to us.
             let Ok(settings) = serde_json::from_str::<ExtractionSettings>(&text) else {
                 continue;
             };
+            let settings = settings.with_prompts();
             let is_known = versions
                 .iter()
                 .any(|known| known.model == model && known.settings == settings);
@@ -156,7 +173,7 @@ impl Plan {
             let tokens = if is_whole {
                 usize::MAX
             } else {
-                settings.passage_tokens
+                versions[0].settings.passage_tokens
             };
             items.extend(passages_of(document, tokens));
         }
@@ -188,13 +205,12 @@ impl Plan {
     }
 
     /// Over all that decides what a passage is known to say, but for whether there is a reply.
-    pub(super) fn fingerprint(&self, item: &Item) -> [u8; 32] {
+    pub(super) fn fingerprint(&self, item: &Item) -> Fingerprint {
         let mut hash = Sha256::new();
         let mut field = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         };
-        field(DERIVATION);
         if let Some(imported) = self.imported.get(&item.document) {
             for reply in imported {
                 field(reply);
@@ -212,12 +228,19 @@ impl Plan {
             field(&chunk.text);
             field(&part.len().to_string());
         }
-        hash.finalize().into()
+        Fingerprint {
+            asked: hash.finalize().into(),
+            read_by: Sha256::digest(DERIVATION).into(),
+        }
     }
 
-    /// What an earlier run found a passage to say.
-    pub(super) fn derivation(&self, item: &Item) -> Option<&Derivation> {
-        self.derivations.get(&(item.document, item.start()))
+    /// What an earlier run found a passage to say, if nothing has changed in what was asked.
+    pub(super) fn derivation(&self, item: &Item, fingerprint: &Fingerprint) -> Option<&Derivation> {
+        let known = self.derivations.get(&(item.document, item.start()))?;
+        known
+            .fingerprint
+            .starts_with(&fingerprint.asked)
+            .then_some(known)
     }
 
     /// The passages that earlier runs found something about: those that are gone too.
@@ -300,14 +323,7 @@ impl Plan {
             });
         }
         for (number, version) in self.versions.iter().enumerate() {
-            let peek = |request: &ChatRequest, asked: Asked| {
-                let found = match asked {
-                    Asked::Alone => replies.peek(STEP, &version.model, request)?,
-                    Asked::Anyhow => replies.peek_any(STEP, &version.model, request)?,
-                };
-                Ok(found.map_or(Looked::Nothing, Looked::Found))
-            };
-            let derived = version.follow(item, &item.passage, 0, &peek)?;
+            let derived = version.stored(replies, item)?;
             let Derived::Read { reply, .. } = &derived else {
                 continue;
             };
@@ -316,6 +332,15 @@ impl Plan {
             }
         }
         Ok(Derived::Missing)
+    }
+
+    /// Whether the present model's reply to the present request is stored, or nobody has to be asked.
+    pub(super) fn is_answered(&self, replies: &ReplyCache<'_>, item: &Item) -> Result<bool> {
+        Ok(self.imported.contains_key(&item.document)
+            || matches!(
+                self.versions[0].stored(replies, item)?,
+                Derived::Read { .. }
+            ))
     }
 
     /// What `look` finds about a passage, following up what has to be followed up: a reply that cannot be

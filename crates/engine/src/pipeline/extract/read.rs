@@ -6,13 +6,12 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 
 use super::gather::Gathered;
-use super::identity::Identity;
+use super::identity::{Identity, Known};
 use super::opinion::{LongDescription, SUMMARY};
-use super::plan::{Derived, Item, Plan};
+use super::plan::{Derived, Fingerprint, Item, Plan};
 use crate::Result;
 use crate::extraction::{Extraction, RawReply, check_reply};
 use crate::replies::ReplyCache;
-use crate::resolution::Decisions;
 use crate::storage::{self, Buried, Derivation};
 
 /// Cosine from which the names of two things are near: models of vectors put most names at 0.8.
@@ -23,7 +22,7 @@ pub(crate) struct Read {
     /// By position in the plan; `None` where there is no usable reply.
     pub(super) found: Vec<Option<Extraction>>,
     /// By position: all that what was found follows from.
-    fingerprints: Vec<[u8; 32]>,
+    fingerprints: Vec<Fingerprint>,
     /// Positions that were read from replies, not taken from what an earlier run found.
     fresh: BTreeSet<usize>,
     /// Descriptions that a model made of many, by key of the entity.
@@ -34,22 +33,23 @@ impl Read {
     /// Takes what earlier runs found, and reads and checks the stored replies about the rest. Nobody may hold the
     /// store.
     pub(crate) fn new(plan: &Plan, replies: &ReplyCache<'_>) -> Result<Self> {
-        let known: Vec<([u8; 32], Option<Extraction>)> = plan
+        let fingerprints: Vec<Fingerprint> = plan
             .items
             .par_iter()
-            .map(|item| {
-                let fingerprint = plan.fingerprint(item);
-                let known = plan
-                    .derivation(item)
-                    .filter(|known| known.fingerprint == fingerprint)
-                    .and_then(|known| serde_json::from_str(&known.found).ok());
-                (fingerprint, known)
+            .map(|item| plan.fingerprint(item))
+            .collect();
+        let known = |at: usize| plan.derivation(&plan.items[at], &fingerprints[at]);
+        let found = (0..plan.items.len())
+            .into_par_iter()
+            .map(|at| {
+                let known =
+                    known(at).filter(|known| known.fingerprint == fingerprints[at].as_bytes());
+                as_found(known?)
             })
             .collect();
-        let (fingerprints, found) = known.into_iter().unzip();
         let mut read = Self {
             found,
-            fingerprints,
+            fingerprints: fingerprints.clone(),
             fresh: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
@@ -57,6 +57,12 @@ impl Read {
             .filter(|&at| read.found[at].is_none())
             .collect();
         read.refresh(plan, replies, &open)?;
+        // A program that asks otherwise does not find the reply; what it said was paid for.
+        for at in open {
+            if read.found[at].is_none() {
+                read.found[at] = known(at).and_then(as_found);
+            }
+        }
         Ok(read)
     }
 
@@ -102,7 +108,7 @@ impl Read {
             kept.insert(place);
             if self.fresh.contains(&at) {
                 let derivation = Derivation {
-                    fingerprint: self.fingerprints[at].to_vec(),
+                    fingerprint: self.fingerprints[at].as_bytes(),
                     found: serde_json::to_string(found).expect("what was found is plain data"),
                 };
                 storage::save_derivation(connection, namespace, place, &derivation)?;
@@ -132,12 +138,32 @@ impl Read {
         Ok(())
     }
 
-    /// Positions without a usable reply, but for those that the user wants no more of.
-    pub(crate) fn missing(&self, plan: &Plan) -> Vec<usize> {
-        (0..self.found.len())
-            .filter(|&at| self.found[at].is_none() && !plan.is_dropped(&plan.items[at]))
-            .collect()
+    /// Positions to ask about: those without a usable reply, but for those that the user wants no more of; `anew`:
+    /// those without one of the present model to the present request.
+    pub(crate) fn wanted(
+        &self,
+        plan: &Plan,
+        replies: &ReplyCache<'_>,
+        anew: bool,
+    ) -> Result<Vec<usize>> {
+        let mut wanted = Vec::new();
+        for (at, item) in plan.items.iter().enumerate() {
+            let is_known = if anew {
+                plan.is_answered(replies, item)?
+            } else {
+                self.found[at].is_some()
+            };
+            if !is_known && !plan.is_dropped(item) {
+                wanted.push(at);
+            }
+        }
+        Ok(wanted)
     }
+}
+
+/// What an earlier run found, if this program still reads it.
+fn as_found(derivation: &Derivation) -> Option<Extraction> {
+    serde_json::from_str(&derivation.found).ok()
 }
 
 /// What all passages say, joined by name, with how the names were resolved, and the positions of passages that
@@ -177,10 +203,18 @@ pub(super) fn identity_of(
     plan: &Plan,
     read: &Read,
 ) -> Result<Identity> {
-    let mut decisions = Decisions::default();
+    let mut known = Known {
+        documents: storage::named_documents(connection, namespace)?,
+        given: storage::concepts(connection, namespace)?
+            .into_iter()
+            .filter(|(_, concept)| concept.is_stated)
+            .map(|(key, _)| key)
+            .collect(),
+        ..Known::default()
+    };
     for (one, other, is_same) in storage::merge_decisions(connection, namespace)? {
         if let Some(is_same) = is_same {
-            decisions.insert(&one, &other, is_same);
+            known.decisions.insert(&one, &other, is_same);
         }
     }
     let statements: Vec<(&Item, &Extraction)> = plan
@@ -190,12 +224,15 @@ pub(super) fn identity_of(
         .filter_map(|(item, found)| Some((item, found.as_ref()?)))
         .collect();
     let any_buried = storage::is_anything_buried(connection, namespace)?;
-    let mut near: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (one, other) in storage::near_concepts(connection, namespace, NEAR)? {
-        near.entry(one.clone()).or_default().insert(other.clone());
-        near.entry(other).or_default().insert(one);
+    for (one, other) in storage::near_names(connection, namespace, NEAR)? {
+        let mut insert = |one: &String, other: &String| {
+            let near = known.near.entry(one.clone()).or_default();
+            near.insert(other.clone());
+        };
+        insert(&one, &other);
+        insert(&other, &one);
     }
-    Identity::new(&statements, &decisions, &near, &|key| {
+    Identity::new(&statements, &known, &|key| {
         Ok(any_buried && storage::is_buried(connection, namespace, Buried::Entity, &[key])?)
     })
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::STEP;
 use super::plan::{Derived, Item};
 use crate::extraction::{
     ExtractionSettings, Passage, RawReply, Requests, Subject, Unreadable, read_part, read_reply,
     split,
 };
 use crate::language_model::{ChatRequest, ModelErrorKind};
-use crate::replies::StoredReply;
+use crate::replies::{ReplyCache, StoredReply};
 use crate::{Error, Result};
 
 /// How often a passage that is too long is cut in two.
@@ -60,6 +61,19 @@ impl Version {
         self.requests.together(&passages)
     }
 
+    /// What the stored replies to its requests say of a passage.
+    pub(super) fn stored(&self, replies: &ReplyCache<'_>, item: &Item) -> Result<Derived> {
+        let peek = |request: &ChatRequest, asked: Asked| {
+            let found = match asked {
+                Asked::Alone => replies.peek(STEP, &self.model, request)?,
+                Asked::Anyhow => replies.peek_any(STEP, &self.model, request)?,
+            };
+            Ok(found.map_or(Looked::Nothing, Looked::Found))
+        };
+        self.follow(item, &item.passage, 0, &peek)
+    }
+
+    /// What `look` finds about a passage, following up what has to be followed up.
     pub(super) fn follow(
         &self,
         item: &Item,
