@@ -135,7 +135,7 @@ mod tests {
             named("ana prado", &["Person"]),
             named("ap", &["Person"]),
             named("lisbon", &["City"]),
-            named("mercury", &["Band"]),
+            named("mercury", &["Person"]),
             named("orion", &["Company"]),
             named("plan", &[]),
         ];
