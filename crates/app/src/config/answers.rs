@@ -1,6 +1,6 @@
 //! `[answers]`: how answers are asked for.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use malha_engine::answer::{AnswerPrompts, AnswerSettings};
 use malha_engine::text_to_cypher::Prompts;
@@ -8,7 +8,6 @@ use malha_engine::types::Likeness;
 use serde::Deserialize;
 
 use super::extraction::read_prompts;
-use crate::exit::{Exit, Refusal};
 
 const SET: &str = "the example file sets every key of [answers] but the path";
 
@@ -25,7 +24,7 @@ pub(super) struct Answers {
 /// `[answers]`, checked; the files it names are read when a command needs them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerFiles {
-    prompts: PathBuf,
+    prompts: Option<PathBuf>,
     max_output_tokens: u32,
 }
 
@@ -47,10 +46,10 @@ impl Answers {
         }
     }
 
-    /// Without a stated place, prompts stand beside the configuration.
-    pub(super) fn check(self, base: &Path) -> AnswerFiles {
+    /// Prompts come from a stated folder only.
+    pub(super) fn check(self) -> AnswerFiles {
         AnswerFiles {
-            prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
+            prompts: self.prompts,
             max_output_tokens: self.max_output_tokens.expect(SET),
         }
     }
@@ -85,22 +84,16 @@ fn cosine(value: &str) -> Result<f64, String> {
 impl AnswerFiles {
     /// Reads the prompts of questions to the graph, which stand in the folder `cypher` of the others.
     pub(crate) fn query_prompts(&self) -> anyhow::Result<Prompts> {
-        let folder = self.prompts.join("cypher");
-        let own = read_prompts(&folder, &Prompts::FILES)?;
-        Prompts::new(&own).map_err(|reason| {
-            let message = format!("{}: {reason}", folder.display());
-            Refusal::new(Exit::Configuration, message).into()
-        })
+        let folder = self.prompts.as_ref().map(|folder| folder.join("cypher"));
+        let folder = folder.filter(|folder| folder.is_dir());
+        let own = read_prompts(folder.as_deref(), &Prompts::FILES, Prompts::new)?;
+        Ok(Prompts::new(&own).expect("checked when they were read"))
     }
 
     /// Reads the prompts.
     pub(crate) fn load(&self) -> anyhow::Result<AnswerSettings> {
-        let prompts = read_prompts(&self.prompts, &AnswerPrompts::FILES)?;
-        // Checked here, where the folder's name is known.
-        AnswerPrompts::new(&prompts).map_err(|reason| {
-            let message = format!("{}: {reason}", self.prompts.display());
-            Refusal::new(Exit::Configuration, message)
-        })?;
+        let folder = self.prompts.as_deref();
+        let prompts = read_prompts(folder, &AnswerPrompts::FILES, AnswerPrompts::new)?;
         Ok(AnswerSettings {
             prompts,
             max_output_tokens: self.max_output_tokens,

@@ -33,7 +33,7 @@ pub(crate) struct ExtractionFiles {
     pub(crate) schema: PathBuf,
     /// The user named the file: it has to be there.
     schema_is_stated: bool,
-    prompts: PathBuf,
+    prompts: Option<PathBuf>,
     language: String,
     /// Neighbouring passages are joined up to this many tokens.
     pub(crate) passage_tokens: usize,
@@ -59,7 +59,8 @@ impl Extraction {
         }
     }
 
-    /// Without a stated place, files stand beside the configuration.
+    /// Without a stated place, the schema stands beside the configuration. Prompts come from a stated folder only: a
+    /// vault may well have a folder of that name.
     pub(super) fn check(self, base: &Path) -> Result<ExtractionFiles, String> {
         const SET: &str = "the example file sets every key of [extraction] but the paths";
         let passage_tokens = self.passage_tokens.expect(SET);
@@ -69,7 +70,7 @@ impl Extraction {
         Ok(ExtractionFiles {
             schema_is_stated: self.schema.is_some(),
             schema: self.schema.unwrap_or_else(|| base.join("schema.toml")),
-            prompts: self.prompts.unwrap_or_else(|| base.join("prompts")),
+            prompts: self.prompts,
             language: self.language.expect(SET),
             passage_tokens,
             together_tokens: self.together_tokens.expect(SET),
@@ -129,10 +130,7 @@ impl ExtractionFiles {
         } else {
             Schema::default()
         };
-        let prompts = read_prompts(&self.prompts, &Prompts::FILES)?;
-        // Checked here, where the folder's name is known.
-        Prompts::new(&prompts)
-            .map_err(|reason| bad(format!("{}: {reason}", self.prompts.display())))?;
+        let prompts = read_prompts(self.prompts.as_deref(), &Prompts::FILES, Prompts::new)?;
         Ok(ExtractionSettings {
             schema,
             prompts,
@@ -147,18 +145,27 @@ impl ExtractionFiles {
     }
 }
 
-/// The files of these names that are in a folder of prompts.
-pub(super) fn read_prompts(
-    folder: &Path,
+/// The files of these names that are in a folder of prompts, checked here, where the folder's name is known.
+pub(super) fn read_prompts<P>(
+    folder: Option<&Path>,
     names: &[&str],
+    check: impl Fn(&BTreeMap<String, String>) -> Result<P, String>,
 ) -> anyhow::Result<BTreeMap<String, String>> {
     let mut prompts = BTreeMap::new();
+    let Some(folder) = folder else {
+        return Ok(prompts);
+    };
+    if !folder.is_dir() {
+        let message = format!("{}: there is no such folder of prompts", folder.display());
+        return Err(bad(message).into());
+    }
     for name in names {
         let file = folder.join(name);
         if file.is_file() {
             prompts.insert((*name).to_owned(), read(&file)?);
         }
     }
+    check(&prompts).map_err(|reason| bad(format!("{}: {reason}", folder.display())))?;
     Ok(prompts)
 }
 

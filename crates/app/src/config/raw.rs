@@ -283,7 +283,7 @@ impl Raw {
         let models = self.models.check(variables).map_err(bad)?;
         let extraction = self.extraction.check(&base).map_err(bad)?;
         let likeness = self.answers.likeness();
-        let answers = self.answers.check(&base);
+        let answers = self.answers.check();
         let engine = EngineConfig {
             namespace: self.namespace.expect(SET).0,
             chunk_size: self.chunk.size.expect(SET).get(),

@@ -104,7 +104,14 @@ fn a_spending_limit_ends_with_its_own_code_and_the_next_run_goes_on() {
 fn a_prompt_and_a_schema_that_cannot_be_used_are_refused_before_anything_is_sent() {
     let stub = Stub::start(answer);
     let vault = vault(&stub);
-    vault.write("prompts/passage.md", "Passage:\n{\"a\": {}}\n{{txt}}\n");
+    vault.configure("[extraction]\nprompts = \"own\"\n");
+    let ran = vault.malha(&EXTRACT).expect(78);
+    assert!(
+        ran.stderr.contains("there is no such folder of prompts"),
+        "{}",
+        ran.stderr
+    );
+    vault.write("own/passage.md", "Passage:\n{\"a\": {}}\n{{txt}}\n");
     let ran = vault.malha(&EXTRACT).expect(78);
     assert!(
         ran.stderr
@@ -112,7 +119,7 @@ fn a_prompt_and_a_schema_that_cannot_be_used_are_refused_before_anything_is_sent
         "{}",
         ran.stderr
     );
-    std::fs::remove_dir_all(vault.root.join("prompts")).unwrap();
+    std::fs::remove_file(vault.root.join("own/passage.md")).unwrap();
     vault.write(
         "schema.toml",
         "[entity.Person]\n[relation.KNOWS]\nsource = [\"Ghost\"]\n",
@@ -121,4 +128,18 @@ fn a_prompt_and_a_schema_that_cannot_be_used_are_refused_before_anything_is_sent
     let ran = vault.malha(&EXTRACT).expect(2);
     assert!(ran.stderr.contains("Ghost"), "{}", ran.stderr);
     assert_eq!(stub.calls(), 0);
+}
+
+#[test]
+fn a_vaults_own_folder_of_prompts_is_notes_and_nothing_else() {
+    let stub = Stub::start(answer);
+    let vault = vault(&stub);
+    for name in ["extract.md", "passage.md", "summary.md"] {
+        vault.write(&format!("prompts/{name}"), "Template of mine, {{title}}.\n");
+    }
+    // As prompts they would be refused: none of them has a {{title}}.
+    vault
+        .malha(&["index", "--extract", "llm", "--max-calls", "1"])
+        .expect(5);
+    assert_eq!(stub.calls(), 1);
 }

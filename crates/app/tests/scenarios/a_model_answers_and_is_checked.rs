@@ -84,7 +84,8 @@ fn without_its_model_an_answer_has_the_words_of_the_documents() {
     vault
         .malha(&["ask", QUESTION, "--max-cost", "1"])
         .expect(78);
-    vault.write("prompts/answer.md", "Answer in\n{{langage}}.\n");
+    vault.configure("[answers]\nprompts = \"own\"\n");
+    vault.write("own/answer.md", "Answer in\n{{langage}}.\n");
     let ran = vault.malha(&["ask", QUESTION]).expect(78);
     assert!(
         ran.stderr

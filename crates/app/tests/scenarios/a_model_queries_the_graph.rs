@@ -58,10 +58,11 @@ fn a_model_queries_the_graph() {
     assert_eq!(usage["lines"][0]["name"], "cypher");
 
     // A prompt of the user's own.
-    vault.write("prompts/cypher/answer.md", "Answer in one word.");
+    vault.configure("[answers]\nprompts = \"own\"\n");
+    vault.write("own/cypher/answer.md", "Answer in one word.");
     let ran = vault.malha(&QUESTION).expect(0);
     assert!(ran.stdout.starts_with("Ana. [1]"), "{}", ran.stdout);
-    vault.write("prompts/cypher/rows.md", "{{rowz}}");
+    vault.write("own/cypher/rows.md", "{{rowz}}");
     let ran = vault.malha(&QUESTION).expect(78);
     assert!(ran.stderr.contains("rows.md:1"), "{}", ran.stderr);
 

@@ -50,6 +50,12 @@ impl Vault {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Adds lines to the configuration.
+    pub(crate) fn configure(&self, more: &str) {
+        let known = std::fs::read_to_string(self.root.join("malha.toml")).unwrap();
+        self.write("malha.toml", known + more);
+    }
+
     /// The program with these arguments, in the vault's folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         command_in(&self.root, arguments)

@@ -221,8 +221,11 @@ fn reply_schema_of_several(one: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::infer::infer_request;
+    use super::super::judge::{JudgedName, judge_request};
     use super::super::passage::{PassageChunk, group};
     use super::super::schema::{EntityType, RelationType};
+    use super::super::summary::summary_request;
     use super::*;
     use crate::types::ChunkId;
 
@@ -282,14 +285,27 @@ mod tests {
             for message in &request.messages {
                 let _ = writeln!(out, "---- {:?}\n{}", message.role, message.text);
             }
+            let form = request.reply_schema.as_ref();
             let _ = writeln!(
                 out,
                 "---- {} tokens at most, form: {}",
                 request.max_output_tokens,
-                request.reply_schema.as_ref().expect("a form")
+                form.map_or_else(|| "any".to_owned(), Value::to_string)
             );
             out
         };
+        let prompts = Prompts::builtin();
+        let judged = |name: &str, about: &str| JudgedName {
+            name: name.to_owned(),
+            about: about.to_owned(),
+        };
+        let pairs = [
+            (
+                judged("Ana Prado", "Person; an engineer"),
+                judged("A. Prado", "Person"),
+            ),
+            (judged("Orion", ""), judged("Órion", "Project")),
+        ];
         let text = [
             shown("one passage", &one),
             shown(
@@ -300,6 +316,20 @@ mod tests {
             shown(
                 "a repair",
                 &requests.repair(&one, "there is no JSON in it", true),
+            ),
+            shown(
+                "a schema",
+                &infer_request(&prompts, None, &[&first, &second], 4096),
+            ),
+            shown("two pairs of names", &judge_request(&prompts, &pairs)),
+            shown(
+                "one description of many",
+                &summary_request(
+                    &prompts,
+                    Some("English"),
+                    "Ana Prado",
+                    &["An engineer.", "Leads Orion {{language}}."],
+                ),
             ),
         ]
         .join("\n");
