@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use malha_engine::extraction::ExtractionSettings;
-use malha_engine::types::{ConflictPolicy, ExtractReport, GivenEntity, Memory, MergeStatus};
+use malha_engine::types::{
+    ConflictPolicy, ExtractReport, ForgetRequest, GivenEntity, Memory, MergeStatus,
+};
 use malha_engine::{Engine, EngineConfig, ExtractionRun, SourceSpec};
 use serde_json::json;
 
@@ -252,4 +254,33 @@ fn an_alias_that_was_given_directly_outlives_edits_of_the_note() {
     vault.write(NOTE, "Knows other things now.\n");
     vault.run();
     assert_eq!(vault.uris("the harbour pilot"), [Some(URI.to_owned())]);
+}
+
+#[test]
+fn a_forgotten_note_leaves_what_others_say() {
+    let vault = Vault::new(VAULT);
+    let note = ForgetRequest {
+        documents: vec![URI.to_owned()],
+        ..ForgetRequest::default()
+    };
+    vault.engine.forget(&note).unwrap();
+    assert!(vault.engine.verify().unwrap().violations.is_empty());
+    assert_eq!(
+        ties(&vault.engine, "Ana Prado"),
+        ["Ana Prado WROTE_TO Lagoa"]
+    );
+    std::fs::remove_file(vault.path(NOTE)).unwrap();
+    vault.run();
+    assert_eq!(vault.uris("Ana Prado"), [None]);
+
+    let vault = Vault::new(VAULT);
+    let thing = ForgetRequest {
+        entities: vec!["Ana Prado".to_owned()],
+        ..ForgetRequest::default()
+    };
+    vault.engine.forget(&thing).unwrap();
+    vault.run();
+    assert!(vault.engine.verify().unwrap().violations.is_empty());
+    assert!(ties(&vault.engine, "Serra").is_empty());
+    assert!(ties(&vault.engine, "Lagoa").is_empty());
 }
