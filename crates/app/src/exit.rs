@@ -147,6 +147,9 @@ fn classify(error: &anyhow::Error) -> (Exit, Option<String>) {
                 ModelErrorKind::Permanent => {
                     "check [models] in malha.toml: address, model and the variable of the key"
                 }
+                ModelErrorKind::Refused => {
+                    "another model may answer: `fallback` under [models] in malha.toml names it"
+                }
                 ModelErrorKind::TooLong => {
                     "the question does not fit into the model's context; ask for less evidence"
                 }

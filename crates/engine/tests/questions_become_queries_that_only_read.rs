@@ -61,11 +61,11 @@ impl ChatModel for Replay {
                 output_tokens: Some(5),
                 ..ChatReply::default()
             }),
-            None => Err(ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: "replay".to_owned(),
-                message: "out of order".to_owned(),
-            }),
+            None => Err(ModelError::new(
+                ModelErrorKind::Permanent,
+                "replay",
+                "out of order",
+            )),
         }
     }
 }

@@ -70,11 +70,7 @@ impl Stub {
     }
 
     fn error(&self, kind: ModelErrorKind) -> ModelError {
-        ModelError {
-            kind,
-            model: self.space.model.clone(),
-            message: "HTTP 500".to_owned(),
-        }
+        ModelError::new(kind, self.space.model.clone(), "HTTP 500")
     }
 }
 
@@ -331,11 +327,11 @@ impl Reranker for Judge {
 
     fn rerank(&self, _: &str, passages: &[&str]) -> Result<Vec<f32>, ModelError> {
         if self.1 {
-            return Err(ModelError {
-                kind: ModelErrorKind::Transient { retry_after: None },
-                model: "judge".to_owned(),
-                message: "HTTP 503".to_owned(),
-            });
+            return Err(ModelError::new(
+                ModelErrorKind::Transient { retry_after: None },
+                "judge",
+                "HTTP 503",
+            ));
         }
         let by_length = || passages.iter().map(|text| -(text.len() as f32)).collect();
         Ok(self.0.clone().unwrap_or_else(by_length))

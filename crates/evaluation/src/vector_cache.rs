@@ -111,10 +111,12 @@ impl Embedder for CachedEmbedder {
                 .filter(|(_, vector)| vector.len() == self.inner.space().dimensions)
                 .map(|(&n, vector)| (keys[n], vector))
                 .collect();
-            self.append(&entries).map_err(|error| ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: self.path.display().to_string(),
-                message: error.to_string(),
+            self.append(&entries).map_err(|error| {
+                ModelError::new(
+                    ModelErrorKind::Permanent,
+                    self.path.display().to_string(),
+                    error.to_string(),
+                )
             })?;
             known.extend(entries);
         }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, Role};
 use serde_json::{Value, json};
 
-use crate::exchange::{Dialect, Next, Question, exchange};
-use crate::http::{Call, Http};
+use crate::exchange::{Dialect, Heard, Next, Question, check_room, exchange};
+use crate::http::{self, Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
 const VERSION: &str = "2023-06-01";
+/// What ends a reply that the model will not give.
+const REFUSAL: &str = "refusal";
 /// Name of the tool whose input is the reply.
 const TOOL: &str = "reply";
 
@@ -59,6 +61,7 @@ impl Anthropic {
             "max_tokens": request.max_output_tokens,
             "temperature": request.temperature,
             "messages": turns,
+            "stream": true,
         });
         if !system.is_empty() {
             body["system"] = system.join("\n\n").into();
@@ -70,9 +73,6 @@ impl Anthropic {
                 "input_schema": schema,
             }]);
             body["tool_choice"] = json!({ "type": "tool", "name": TOOL });
-        }
-        if self.settings.stream {
-            body["stream"] = true.into();
         }
         body
     }
@@ -92,14 +92,16 @@ impl ChatModel for Anthropic {
         let call = Call {
             who: &self.settings.model,
             timeout: self.settings.timeout,
-            secret: Some(key),
+            secrets: &[key, http::password(&self.settings.base_url)],
         };
+        check_room(request, self.settings.context_tokens, &call)?;
         let headers = [("x-api-key", key), ("anthropic-version", VERSION)];
         let question = Question {
             url: &self.url,
             headers: &headers,
             body: &self.body(request),
-            stream: self.settings.stream,
+            streamed: true,
+            pass_on: self.settings.stream,
         };
         exchange(&self.http, &question, &call, &DIALECT, on_text)
     }
@@ -107,8 +109,11 @@ impl ChatModel for Anthropic {
 
 fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
     let Some(blocks) = value["content"].as_array() else {
-        return Err(call.transient("the reply has no content"));
+        return Err(call.lost("the reply has no content"));
     };
+    if value["stop_reason"] == REFUSAL {
+        return Err(call.refused(REFUSAL));
+    }
     let mut text = String::new();
     for block in blocks {
         match block["type"].as_str() {
@@ -136,7 +141,8 @@ fn input_tokens(usage: &Value) -> Option<u64> {
     usage["input_tokens"].as_u64().map(|fresh| fresh + cached)
 }
 
-fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+fn add_event(event: &Value, heard: &mut Heard, call: &Call<'_>) -> Result<Next, ModelError> {
+    let reply = &mut heard.reply;
     match event["type"].as_str() {
         Some("message_start") => {
             reply.input_tokens = input_tokens(&event["message"]["usage"]);
@@ -147,6 +153,9 @@ fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Ne
             reply.text.push_str(text.unwrap_or_default());
         }
         Some("message_delta") => {
+            if event["delta"]["stop_reason"] == REFUSAL {
+                return Err(call.refused(REFUSAL));
+            }
             reply.output_tokens = event["usage"]["output_tokens"].as_u64();
             reply.is_truncated = event["delta"]["stop_reason"] == "max_tokens";
         }
@@ -155,7 +164,7 @@ fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Ne
             let message = event["error"]["message"]
                 .as_str()
                 .unwrap_or("unknown error");
-            return Err(call.transient(message));
+            return Err(call.lost(message));
         }
         _ => {}
     }

@@ -7,7 +7,7 @@ use malha_engine::language_model::{
 };
 use serde_json::{Value, json};
 
-use crate::http::{Call, Http};
+use crate::http::{self, Call, Http};
 use crate::patience::RetryPolicy;
 use crate::secret::Secret;
 
@@ -65,17 +65,15 @@ impl RemoteEmbedder {
         let call = Call {
             who: &settings.model,
             timeout: settings.timeout,
-            secret: Some(settings.key.reveal()),
+            secrets: &[settings.key.reveal(), http::password(&settings.base_url)],
         };
-        let bearer = format!("Bearer {}", settings.key.reveal());
-        let headers = [("authorization", bearer.as_str())];
-        let headers = if settings.key.is_empty() {
-            &[][..]
-        } else {
-            &headers[..]
-        };
+        let bearer = settings.key.bearer();
+        let headers = bearer
+            .iter()
+            .map(|bearer| ("authorization", bearer.as_str()));
+        let headers: Vec<(&str, &str)> = headers.collect();
         let url = format!("{}/embeddings", settings.base_url);
-        let reply = call.json(self.http.post(&url, headers, &body, &call)?)?;
+        let reply = call.json(self.http.post(&url, &headers, &body, &call)?)?;
         vectors(&reply).ok_or_else(|| {
             call.permanent("the reply is not understood: there is no list of embeddings")
         })
@@ -111,7 +109,8 @@ impl Embedder for RemoteEmbedder {
                         let ModelErrorKind::Transient { retry_after } = error.kind else {
                             return Err(error);
                         };
-                        let pause = self.settings.retry.pause_after(retries + 1, retry_after);
+                        let policy = &self.settings.retry;
+                        let pause = policy.pause(retries + 1, retry_after, u64::MAX);
                         let Some(pause) = pause.filter(|_| retries < most_retries) else {
                             return Err(error);
                         };

@@ -11,10 +11,12 @@ use crate::http::{Call, LONGEST_REPLY};
 /// Longest line of a stream.
 const LONGEST_LINE: u64 = 4 << 20;
 
-/// Whether a reply comes in pieces: some servers answer as a whole although they were asked to stream.
+/// Whether a reply comes in pieces: some servers answer as a whole although they were asked to stream, and what stands
+/// between us and them answers with pages.
 pub(crate) fn is_streamed(response: &http::Response<Body>) -> bool {
+    const WHOLE: [&[u8]; 2] = [b"application/json", b"text/html"];
     let kind = response.headers().get("content-type");
-    !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+    !kind.is_some_and(|kind| WHOLE.iter().any(|whole| kind.as_bytes().starts_with(whole)))
 }
 
 /// Calls `each` with the JSON value of every line, `data: ` or bare, until it returns false or the stream
@@ -37,7 +39,7 @@ pub(crate) fn for_each_event(
         let read = (&mut reader)
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut line)
-            .map_err(|error| call.transient(format!("the stream broke off: {error}")))?;
+            .map_err(|error| call.stopped(&error))?;
         if read == 0 {
             return Ok(false);
         }
@@ -52,7 +54,7 @@ pub(crate) fn for_each_event(
             continue;
         }
         let value: Value = serde_json::from_str(data)
-            .map_err(|error| call.transient(format!("an event is no JSON: {error}")))?;
+            .map_err(|error| call.lost(format!("an event is no JSON: {error}")))?;
         if !each(&value)? {
             return Ok(true);
         }

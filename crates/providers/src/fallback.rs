@@ -1,6 +1,8 @@
 //! A chain of models: the next one steps in where the one before it cannot answer.
 
-use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use malha_engine::language_model::{
+    ChatModel, ChatReply, ChatRequest, Effort, ModelError, ModelErrorKind,
+};
 
 /// Models in the order they are asked. It goes by the name of the first, and every reply says who
 /// really answered.
@@ -20,6 +22,10 @@ impl ChatModel for Fallback {
         self.models[0].name()
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.models.iter().map(|model| model.name()).collect()
+    }
+
     fn concurrency(&self) -> usize {
         self.models[0].concurrency()
     }
@@ -29,17 +35,23 @@ impl ChatModel for Fallback {
         request: &ChatRequest,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ChatReply, ModelError> {
-        let mut reasons = Vec::new();
+        let mut reasons: Vec<ModelError> = Vec::new();
+        let mut effort = Effort::default();
         for (number, model) in self.models.iter().enumerate() {
             let mut has_spoken = false;
             let result = model.complete(request, &mut |text| {
                 has_spoken |= !text.is_empty();
                 on_text(text);
             });
-            let error = match result {
-                Ok(reply) => return Ok(reply),
+            let mut error = match result {
+                Ok(mut reply) => {
+                    reply.effort.add(effort);
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
+            effort.add(error.effort);
+            error.effort = effort;
             let is_last = number + 1 == self.models.len();
             // A request that is too long is split, which costs less than another model.
             if has_spoken || error.kind == ModelErrorKind::TooLong {
@@ -49,14 +61,9 @@ impl ChatModel for Fallback {
             reasons.push(error);
         }
         let last = reasons.last().expect("a chain holds at least one model");
-        Err(ModelError {
-            kind: last.kind,
-            model: self.name().to_owned(),
-            message: reasons
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("; "),
-        })
+        let message: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+        let mut error = ModelError::new(last.kind, self.name(), message.join("; "));
+        error.effort = effort;
+        Err(error)
     }
 }

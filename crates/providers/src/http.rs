@@ -15,6 +15,10 @@ pub const LONGEST_REPLY: u64 = 64 << 20;
 const LONGEST_ERROR: u64 = 64 << 10;
 /// Characters of a provider's own words that are shown.
 const SHOWN_ERROR: usize = 400;
+/// Characters of a page that should have been JSON.
+const SHOWN_PAGE: usize = 80;
+/// Timeouts that a stream may take as a whole: there is an end to everything.
+const LONGEST_STREAM: u32 = 30;
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -36,10 +40,12 @@ impl Http {
     pub fn new(proxy: Option<&str>) -> Result<Self, ModelError> {
         let proxy = match proxy {
             None => Proxy::try_from_env(),
-            Some(url) => Some(Proxy::new(url).map_err(|_| ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: "proxy".to_owned(),
-                message: "the configured proxy is no URL of the form http://host:port".to_owned(),
+            Some(url) => Some(Proxy::new(url).map_err(|_| {
+                ModelError::new(
+                    ModelErrorKind::Permanent,
+                    "proxy",
+                    "the configured proxy is no URL of the form http://host:port",
+                )
             })?),
         };
         Ok(Self {
@@ -50,7 +56,7 @@ impl Http {
         })
     }
 
-    /// Sends `body` as JSON. `who` is what errors call the other side; `secrets` are struck from them.
+    /// Sends `body` as JSON.
     ///
     /// # Errors
     /// No connection, or an answer other than 2xx.
@@ -61,6 +67,31 @@ impl Http {
         body: &Value,
         call: &Call<'_>,
     ) -> Result<http::Response<Body>, ModelError> {
+        self.send((url, headers, body), call, call.timeout)
+    }
+
+    /// [`Http::post`], for an answer that comes in pieces: it may take long, as long as no two of them are further
+    /// apart than the call's timeout.
+    ///
+    /// # Errors
+    /// As [`Http::post`].
+    pub fn post_for_stream(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+        call: &Call<'_>,
+    ) -> Result<http::Response<Body>, ModelError> {
+        let longest = call.timeout.saturating_mul(LONGEST_STREAM);
+        self.send((url, headers, body), call, longest)
+    }
+
+    fn send(
+        &self,
+        (url, headers, body): (&str, &[(&str, &str)], &Value),
+        call: &Call<'_>,
+        longest: Duration,
+    ) -> Result<http::Response<Body>, ModelError> {
         let mut request = self
             .agent(url)
             .post(url)
@@ -70,7 +101,8 @@ impl Http {
         }
         let sent = request
             .config()
-            .timeout_global(Some(call.timeout))
+            .timeout_global(Some(longest))
+            .timeout_per_read(Some(call.timeout))
             .build()
             .send(body.to_string());
         call.check(url, sent)
@@ -141,10 +173,10 @@ impl Http {
 pub struct Call<'a> {
     /// What errors call the other side: a model or an endpoint.
     pub who: &'a str,
-    /// From the first byte sent to the last one read.
+    /// From the first byte sent to the last one read; of a stream, from one piece to the next.
     pub timeout: Duration,
-    /// Never shown, wherever the other side may repeat it.
-    pub secret: Option<&'a str>,
+    /// Never shown, wherever the other side may repeat them: keys, and the password of an address.
+    pub secrets: &'a [&'a str],
 }
 
 impl Call<'_> {
@@ -170,8 +202,8 @@ impl Call<'_> {
     pub fn json(&self, response: http::Response<Body>) -> Result<Value, ModelError> {
         let text = self.text(response)?;
         serde_json::from_str(&text).map_err(|error| {
-            let start: String = text.chars().take(80).collect();
-            self.transient(format!("the reply is no JSON ({error}): {start}"))
+            let start = self.shown(&text, SHOWN_PAGE);
+            self.lost(format!("the reply is no JSON ({error}): {start}"))
         })
     }
 
@@ -180,40 +212,84 @@ impl Call<'_> {
         self.error(ModelErrorKind::Transient { retry_after: None }, message)
     }
 
+    /// A failure that may pass, of a call that the other side may have answered and billed.
+    pub fn lost(&self, message: impl Into<String>) -> ModelError {
+        let mut error = self.transient(message);
+        error.effort.lost = 1;
+        error
+    }
+
+    /// The model will not answer this.
+    pub fn refused(&self, words: &str) -> ModelError {
+        let words = self.shown(words.trim(), SHOWN_ERROR);
+        let mut error = self.error(
+            ModelErrorKind::Refused,
+            format!("the model refused: {words}"),
+        );
+        error.effort.lost = 1;
+        error
+    }
+
+    /// A reply whose reading ended early.
+    pub fn stopped(&self, error: &std::io::Error) -> ModelError {
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+        if let Some(ureq::Error::Timeout(_)) = cause {
+            self.silent()
+        } else {
+            self.lost(format!("the stream broke off: {error}"))
+        }
+    }
+
+    fn silent(&self) -> ModelError {
+        let seconds = self.timeout.as_secs_f32().ceil();
+        self.lost(format!("no answer within {seconds} s (timeout_ms)"))
+    }
+
     /// A failure that stays.
     pub fn permanent(&self, message: impl Into<String>) -> ModelError {
         self.error(ModelErrorKind::Permanent, message)
     }
 
-    /// A failure of this kind, without the secret.
+    /// A failure of this kind, without the secrets.
     pub fn error(&self, kind: ModelErrorKind, message: impl Into<String>) -> ModelError {
-        let mut message: String = message.into();
-        if let Some(secret) = self.secret.filter(|secret| !secret.is_empty()) {
-            message = message.replace(secret, "[secret]");
-        }
-        ModelError {
-            kind,
-            model: self.who.to_owned(),
-            message,
-        }
+        ModelError::new(kind, self.who.to_owned(), self.strike(&message.into()))
+    }
+
+    fn strike(&self, text: &str) -> String {
+        let secrets = self.secrets.iter().filter(|secret| !secret.is_empty());
+        secrets.fold(text.to_owned(), |text, secret| {
+            text.replace(secret, "[secret]")
+        })
+    }
+
+    /// The start of what the other side said. Secrets are struck before it is cut: half a key is one too.
+    fn shown(&self, text: &str, characters: usize) -> String {
+        self.strike(text).chars().take(characters).collect()
     }
 
     /// A reply that broke off, or a connection that failed.
     pub fn broken(&self, error: &ureq::Error) -> ModelError {
         match error {
-            ureq::Error::Timeout(_) => self.transient(format!(
-                "no answer within {} s",
-                self.timeout.as_secs_f32().ceil()
-            )),
-            ureq::Error::BadUri(_)
-            | ureq::Error::Http(_)
+            // Nobody got the question.
+            ureq::Error::Timeout(
+                ureq::Timeout::Resolve | ureq::Timeout::Connect | ureq::Timeout::SendRequest,
+            )
+            | ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed => self.transient(error.to_string()),
+            ureq::Error::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => {
+                self.transient(error.to_string())
+            }
+            ureq::Error::Timeout(_) => self.silent(),
+            // Its message holds the address, which may hold a password.
+            ureq::Error::BadUri(_) => self.permanent("the address is no URL that can be asked"),
+            ureq::Error::Http(_)
             | ureq::Error::InvalidProxyUrl
             | ureq::Error::RedirectFailed
             | ureq::Error::TooManyRedirects
             | ureq::Error::BodyExceedsLimit(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Rustls(_) => self.permanent(error.to_string()),
-            other => self.transient(other.to_string()),
+            other => self.lost(other.to_string()),
         }
     }
 
@@ -245,7 +321,8 @@ impl Call<'_> {
             .read_to_string()
             .unwrap_or_default();
         let kind = sort_status(status, &body, retry_after);
-        Err(self.error(kind, format!("HTTP {status}: {}", own_words(&body))))
+        let words = self.shown(&own_words(&body), SHOWN_ERROR);
+        Err(self.error(kind, format!("HTTP {status}: {words}")))
     }
 }
 
@@ -282,9 +359,8 @@ fn certificates() -> Arc<Vec<Certificate<'static>>> {
 }
 
 fn is_loopback(url: &str) -> bool {
-    let host = origin(url);
-    let host = host.split_once("://").map_or(host, |(_, host)| host);
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let origin = origin(url);
+    let host = origin.split_once("://").map_or(&*origin, |(_, host)| host);
     host.starts_with("[::1]")
         || host.split(':').next().is_some_and(|host| {
             host == "localhost"
@@ -294,13 +370,30 @@ fn is_loopback(url: &str) -> bool {
         })
 }
 
-/// Scheme, host and port: what may be shown of an address, whose path and query may hold more.
-pub fn origin(url: &str) -> &str {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let end = url[start..]
-        .find(['/', '?', '#'])
-        .map_or(url.len(), |at| start + at);
-    &url[..end]
+/// Scheme, host and port: what may be shown of an address, whose other parts may hold more.
+pub fn origin(url: &str) -> String {
+    let (scheme, _, host, _) = parts(url);
+    format!("{scheme}{host}")
+}
+
+/// An address without the name and password that may stand in it.
+pub fn without_user(url: &str) -> String {
+    let (scheme, _, host, rest) = parts(url);
+    format!("{scheme}{host}{rest}")
+}
+
+/// The password that stands in an address; empty where none does.
+pub fn password(url: &str) -> &str {
+    let (_, user, ..) = parts(url);
+    user.split_once(':').map_or("", |(_, password)| password)
+}
+
+/// Scheme with its `://`, user and password, host with port, and the rest.
+fn parts(url: &str) -> (&str, &str, &str, &str) {
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    (scheme, user, host, rest)
 }
 
 /// What an answer other than 2xx asks us to do.
@@ -315,8 +408,17 @@ fn sort_status(status: u16, body: &str, retry_after: Option<Duration>) -> ModelE
         "too many tokens",
         "maximum number of tokens",
     ];
+    // Of the text, not of the request: another one may be answered.
+    const FILTERED: [&str; 3] = [
+        "content_filter",
+        "content management policy",
+        "content filtering policy",
+    ];
     let words = body.to_lowercase();
     match status {
+        400..=499 if FILTERED.iter().any(|words_of| words.contains(words_of)) => {
+            ModelErrorKind::Refused
+        }
         413 => ModelErrorKind::TooLong,
         429 if words.contains("insufficient_quota") => ModelErrorKind::Permanent,
         400 | 422 | 500 if TOO_LONG.iter().any(|words_of| words.contains(words_of)) => {
@@ -365,7 +467,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The message inside a provider's error, or the start of its page.
+/// The message inside a provider's error, or its page.
 fn own_words(body: &str) -> String {
     let value: Option<Value> = serde_json::from_str(body).ok();
     let words = value.as_ref().and_then(|value| {
@@ -381,7 +483,7 @@ fn own_words(body: &str) -> String {
     if words.is_empty() {
         return "no explanation".to_owned();
     }
-    words.chars().take(SHOWN_ERROR).collect()
+    words.to_owned()
 }
 
 #[cfg(test)]
@@ -413,6 +515,11 @@ mod tests {
             ModelErrorKind::TooLong,
         );
         check(413, "", ModelErrorKind::TooLong);
+        check(
+            400,
+            r#"{"error":{"code":"content_filter"}}"#,
+            ModelErrorKind::Refused,
+        );
     }
 
     #[test]
@@ -439,15 +546,23 @@ mod tests {
         let call = Call {
             who: "m",
             timeout: Duration::from_secs(1),
-            secret: Some("sk-123"),
+            secrets: &["", "sk-123", "pass"],
         };
-        let error = call.permanent("key sk-123 is wrong");
-        assert_eq!(error.message, "key [secret] is wrong");
-        assert_eq!(
-            origin("https://h.example:8/v1/x?key=1"),
-            "https://h.example:8"
-        );
-        assert_eq!(origin("http://h.example"), "http://h.example");
+        let error = call.permanent("key sk-123 is wrong, and so is pass");
+        assert_eq!(error.message, "key [secret] is wrong, and so is [secret]");
+        assert_eq!(call.shown("a key: sk-123", 9), "a key: [s");
+        let check = |url, shown, secret| {
+            assert_eq!(
+                (origin(url).as_str(), password(url)),
+                (shown, secret),
+                "{url}"
+            );
+        };
+        check("https://h.example:8/v1/x?key=1", "https://h.example:8", "");
+        check("http://h.example", "http://h.example", "");
+        check("http://ana:s3c@ret@h:8/v1", "http://h:8", "s3c@ret");
+        check("http://ana@h/x@y", "http://h", "");
+        assert_eq!(without_user("http://ana:secret@h:8/v1"), "http://h:8/v1");
     }
 
     #[test]
@@ -455,6 +570,7 @@ mod tests {
         let check = |url, expected| assert_eq!(is_loopback(url), expected, "{url}");
         check("http://127.0.0.1:8080/v1", true);
         check("http://localhost/v1", true);
+        check("http://ana:secret@localhost/v1", true);
         check("http://[::1]:80/", true);
         check("http://localhost.example/v1", false);
         check("http://10.0.0.1/", false);

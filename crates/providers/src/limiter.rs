@@ -1,6 +1,7 @@
 //! One a provider: how many requests and tokens a minute it takes, and how many calls at once.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::settings::ProviderLimits;
@@ -11,7 +12,6 @@ use crate::settings::ProviderLimits;
 /// number; a refusal halves it, and everybody waits as long as the provider asked for.
 #[derive(Debug)]
 pub(crate) struct Limiter {
-    concurrency: usize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -21,6 +21,8 @@ struct State {
     requests: Bucket,
     tokens: Bucket,
     in_flight: usize,
+    /// Calls at once, at most.
+    concurrency: usize,
     /// Calls at once that are allowed at present.
     allowed: f64,
     /// Nobody calls before.
@@ -60,11 +62,34 @@ impl Bucket {
         Duration::from_secs_f64(missing * 60.0 / self.per_minute)
     }
 
+    fn tighten(&mut self, per_minute: u32) {
+        let per_minute = f64::from(per_minute);
+        if per_minute > 0.0 && (self.per_minute == 0.0 || per_minute < self.per_minute) {
+            let was_unlimited = self.per_minute == 0.0;
+            self.level = if was_unlimited {
+                per_minute
+            } else {
+                self.level.min(per_minute)
+            };
+            self.per_minute = per_minute;
+        }
+    }
+
     /// Takes `amount`, which may leave a debt that later calls wait for.
     fn take(&mut self, amount: f64) {
         if self.per_minute > 0.0 {
             self.level -= amount;
         }
+    }
+}
+
+impl State {
+    /// The smaller of two limits of each kind.
+    fn tighten(&mut self, limits: &ProviderLimits) {
+        self.requests.tighten(limits.requests_per_minute);
+        self.tokens.tighten(limits.tokens_per_minute);
+        self.concurrency = self.concurrency.min(limits.concurrency.max(1));
+        self.allowed = self.allowed.min(self.concurrency as f64);
     }
 }
 
@@ -82,8 +107,8 @@ impl Limiter {
         let now = Instant::now();
         let concurrency = limits.concurrency.max(1);
         Self {
-            concurrency,
             state: Mutex::new(State {
+                concurrency,
                 requests: Bucket::new(limits.requests_per_minute, now),
                 tokens: Bucket::new(limits.tokens_per_minute, now),
                 in_flight: 0,
@@ -94,13 +119,29 @@ impl Limiter {
         }
     }
 
-    /// Calls at once, at most.
-    pub(crate) const fn concurrency(&self) -> usize {
-        self.concurrency
+    /// The limiter of an address in this process. Where several clients state different limits for one address, the
+    /// smallest of each kind count.
+    pub(crate) fn of(base_url: &str, limits: &ProviderLimits) -> Arc<Self> {
+        static ALL: Mutex<BTreeMap<String, Weak<Limiter>>> = Mutex::new(BTreeMap::new());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(base_url).and_then(Weak::upgrade) {
+            known.lock().tighten(limits);
+            return known;
+        }
+        all.retain(|_, limiter| limiter.strong_count() > 0);
+        let limiter = Arc::new(Self::new(limits));
+        all.insert(base_url.to_owned(), Arc::downgrade(&limiter));
+        limiter
     }
 
-    /// Waits until a call of about so many tokens may be made.
-    pub(crate) fn acquire(&self, tokens: f64) -> Permit<'_> {
+    /// Calls at once, at most.
+    pub(crate) fn concurrency(&self) -> usize {
+        self.lock().concurrency
+    }
+
+    /// Waits until a call of about so many tokens may be made. How long nobody may call, where that is longer than
+    /// `patience`.
+    pub(crate) fn acquire(&self, tokens: f64, patience: Duration) -> Result<Permit<'_>, Duration> {
         let start = Instant::now();
         let mut state = self.lock();
         loop {
@@ -108,6 +149,9 @@ impl Limiter {
             let pause = state
                 .not_before
                 .map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
+            if pause > patience {
+                return Err(pause);
+            }
             let wait = pause
                 .max(state.requests.wait_for(1.0, now))
                 .max(state.tokens.wait_for(tokens, now));
@@ -130,11 +174,11 @@ impl Limiter {
         state.in_flight += 1;
         state.requests.take(1.0);
         state.tokens.take(tokens);
-        Permit {
+        Ok(Permit {
             limiter: self,
             asked_tokens: tokens,
             waited: start.elapsed(),
-        }
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -150,7 +194,7 @@ impl Permit<'_> {
             state.tokens.take(tokens - self.asked_tokens);
         }
         let allowed = state.allowed;
-        state.allowed = (allowed + 1.0 / allowed.max(1.0)).min(self.limiter.concurrency as f64);
+        state.allowed = (allowed + 1.0 / allowed.max(1.0)).min(state.concurrency as f64);
     }
 
     /// The provider was asked too much: fewer at once, and nobody before `pause` is over.
@@ -206,11 +250,11 @@ mod tests {
     #[test]
     fn refusals_halve_what_runs_at_once_and_successes_raise_it() {
         let limiter = Limiter::new(&limits(0, 0, 8));
-        limiter.acquire(1.0).refused(None);
-        limiter.acquire(1.0).refused(None);
+        limiter.acquire(1.0, Duration::MAX).unwrap().refused(None);
+        limiter.acquire(1.0, Duration::MAX).unwrap().refused(None);
         assert!((limiter.lock().allowed - 2.0).abs() < 1e-9);
         for _ in 0..100 {
-            limiter.acquire(1.0).succeeded(None);
+            limiter.acquire(1.0, Duration::MAX).unwrap().succeeded(None);
         }
         assert!((limiter.lock().allowed - 8.0).abs() < 1e-9);
         assert_eq!(limiter.lock().in_flight, 0);
@@ -224,7 +268,7 @@ mod tests {
         std::thread::scope(|threads| {
             for _ in 0..12 {
                 threads.spawn(|| {
-                    let permit = limiter.acquire(1.0);
+                    let permit = limiter.acquire(1.0, Duration::MAX).unwrap();
                     let running = now.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(running, Ordering::SeqCst);
                     std::thread::sleep(Duration::from_millis(3));
@@ -240,9 +284,37 @@ mod tests {
     fn everybody_waits_as_long_as_the_provider_asked() {
         let limiter = Limiter::new(&limits(0, 0, 4));
         limiter
-            .acquire(1.0)
+            .acquire(1.0, Duration::MAX)
+            .unwrap()
             .refused(Some(Duration::from_millis(40)));
-        let permit = limiter.acquire(1.0);
+        let permit = limiter.acquire(1.0, Duration::MAX).unwrap();
         assert!(permit.waited >= Duration::from_millis(40));
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_their_patience() {
+        let limiter = Limiter::new(&limits(0, 0, 4));
+        let hour = Duration::from_hours(1);
+        let permit = limiter.acquire(1.0, Duration::ZERO).unwrap();
+        permit.refused(Some(hour));
+        let rest = limiter.acquire(1.0, Duration::from_mins(2)).unwrap_err();
+        assert!(rest <= hour && rest > Duration::from_mins(2), "{rest:?}");
+    }
+
+    #[test]
+    fn clients_of_one_address_share_the_smallest_of_their_limits() {
+        let first = Limiter::of("http://shared.test", &limits(60, 0, 8));
+        let second = Limiter::of("http://shared.test", &limits(0, 500, 3));
+        let other = Limiter::of("http://other.test", &limits(0, 0, 5));
+        assert!(Arc::ptr_eq(&first, &second) && !Arc::ptr_eq(&first, &other));
+        let state = first.lock();
+        assert_eq!(state.concurrency, 3);
+        let rates =
+            [&state.requests, &state.tokens].map(|bucket| (bucket.per_minute, bucket.level));
+        assert_eq!(rates, [(60.0, 60.0), (500.0, 500.0)]);
+        drop(state);
+        drop((first, second));
+        let fresh = Limiter::of("http://shared.test", &limits(0, 0, 8));
+        assert_eq!(fresh.concurrency(), 8);
     }
 }

@@ -7,8 +7,8 @@ use malha_engine::language_model::{
 };
 use serde_json::{Value, json};
 
-use crate::exchange::{Dialect, Next, Question, exchange};
-use crate::http::{Call, Http};
+use crate::exchange::{Dialect, Heard, Next, Question, check_room, exchange};
+use crate::http::{self, Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
 /// Context that is reserved where the settings say nothing. Ollama's own default silently drops the
@@ -59,7 +59,10 @@ impl Ollama {
         let mut body = json!({
             "model": self.settings.model,
             "messages": messages,
-            "stream": self.settings.stream,
+            "stream": true,
+            // Newer servers then say what does not fit, in place of leaving out the start of it.
+            "truncate": false,
+            "shift": false,
             "options": {
                 "temperature": request.temperature,
                 "num_predict": request.max_output_tokens,
@@ -90,42 +93,48 @@ impl ChatModel for Ollama {
         let call = Call {
             who: &self.settings.model,
             timeout: self.settings.timeout,
-            secret: None,
+            secrets: &[
+                self.settings.key.reveal(),
+                http::password(&self.settings.base_url),
+            ],
         };
-        // Six bytes a token is fewer tokens than any text has: what this refuses cannot fit.
-        let bytes: usize = request.messages.iter().map(|one| one.text.len()).sum();
-        let least = (bytes / 6) as u64 + u64::from(request.max_output_tokens.min(256));
-        if least > u64::from(self.context()) {
-            let message = format!(
-                "a prompt of {bytes} bytes does not fit into context_tokens = {}",
-                self.context()
-            );
-            return Err(call.error(ModelErrorKind::TooLong, message));
-        }
+        check_room(request, self.context(), &call)?;
+        let bearer = self.settings.key.bearer();
+        let headers = bearer
+            .iter()
+            .map(|bearer| ("authorization", bearer.as_str()));
+        let headers: Vec<(&str, &str)> = headers.collect();
         let question = Question {
             url: &self.url,
-            headers: &[],
+            headers: &headers,
             body: &self.body(request),
-            stream: self.settings.stream,
+            streamed: true,
+            pass_on: self.settings.stream,
         };
-        exchange(&self.http, &question, &call, &DIALECT, on_text)
+        let reply = exchange(&self.http, &question, &call, &DIALECT, on_text)?;
+        // Older servers leave out what does not fit, and the rest then fills the context.
+        let context = u64::from(self.context());
+        if reply.input_tokens.is_some_and(|tokens| tokens >= context) {
+            let message = format!("the prompt filled context_tokens = {context} and was cut");
+            return Err(call.error(ModelErrorKind::TooLong, message));
+        }
+        Ok(reply)
     }
 }
 
 fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
-    let mut reply = ChatReply {
-        model: call.who.to_owned(),
-        ..ChatReply::default()
-    };
-    match add_event(value, &mut reply, call)? {
-        Next::End => Ok(reply),
-        Next::More | Next::Rest => Err(call.transient("the reply broke off")),
+    let mut heard = Heard::default();
+    heard.reply.model = call.who.to_owned();
+    match add_event(value, &mut heard, call)? {
+        Next::End => Ok(heard.reply),
+        Next::More | Next::Rest => Err(call.lost("the reply broke off")),
     }
 }
 
-fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+fn add_event(event: &Value, heard: &mut Heard, call: &Call<'_>) -> Result<Next, ModelError> {
+    let reply = &mut heard.reply;
     if let Some(message) = event["error"].as_str() {
-        return Err(call.transient(message));
+        return Err(call.lost(message));
     }
     if let Some(text) = event["message"]["content"].as_str() {
         reply.text.push_str(text);

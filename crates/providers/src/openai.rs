@@ -8,8 +8,8 @@ use malha_engine::language_model::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::exchange::{Dialect, Next, Question, exchange};
-use crate::http::{Call, Http};
+use crate::exchange::{Dialect, Heard, Next, Question, check_room, exchange};
+use crate::http::{self, Call, Http};
 use crate::settings::{ChatSettings, JsonReplies};
 
 /// What this endpoint was found not to take.
@@ -18,6 +18,10 @@ const NO_JSON_MODE: u8 = 2;
 const NO_TEMPERATURE: u8 = 4;
 const NEW_TOKEN_LIMIT: u8 = 8;
 const NO_STREAM_USAGE: u8 = 16;
+const NO_STREAM: u8 = 32;
+
+/// What ends a reply that a filter of the provider took away.
+const FILTERED: &str = "content_filter";
 
 const DIALECT: Dialect = Dialect {
     whole,
@@ -81,7 +85,7 @@ impl OpenAi {
                 body.insert("response_format".into(), format);
             }
         }
-        if self.settings.stream {
+        if refused & NO_STREAM == 0 {
             body.insert("stream".into(), true.into());
             if refused & NO_STREAM_USAGE == 0 {
                 body.insert("stream_options".into(), json!({ "include_usage": true }));
@@ -100,19 +104,20 @@ impl OpenAi {
         let call = Call {
             who: &self.settings.model,
             timeout: self.settings.timeout,
-            secret: Some(key),
+            secrets: &[key, http::password(&self.settings.base_url)],
         };
-        let bearer = format!("Bearer {key}");
-        let headers: &[(&str, &str)] = if key.is_empty() {
-            &[]
-        } else {
-            &[("authorization", &bearer)]
-        };
+        check_room(request, self.settings.context_tokens, &call)?;
+        let bearer = self.settings.key.bearer();
+        let headers = bearer
+            .iter()
+            .map(|bearer| ("authorization", bearer.as_str()));
+        let headers: Vec<(&str, &str)> = headers.collect();
         let question = Question {
             url: &self.url,
-            headers,
+            headers: &headers,
             body: &self.body(request, refused),
-            stream: self.settings.stream,
+            streamed: refused & NO_STREAM == 0,
+            pass_on: self.settings.stream,
         };
         exchange(&self.http, &question, &call, &DIALECT, on_text)
     }
@@ -167,6 +172,8 @@ fn newly_refused(message: &str, refused: u8, request: &ChatRequest) -> u8 {
         NO_TEMPERATURE
     } else if message.contains("stream_options") {
         NO_STREAM_USAGE
+    } else if message.contains("stream") {
+        NO_STREAM
     } else if about_format && request.reply_schema.is_some() {
         if refused & NO_SCHEMA == 0 {
             NO_SCHEMA
@@ -190,15 +197,18 @@ const fn role(role: Role) -> &'static str {
 fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
     // Some gateways answer 200 with an error inside.
     if let Some(message) = value["error"]["message"].as_str() {
-        return Err(call.transient(message));
+        return Err(call.lost(message));
     }
     let choice = &value["choices"][0];
     if choice.is_null() {
-        return Err(call.transient("the reply has no choices"));
+        return Err(call.lost("the reply has no choices"));
     }
     let message = &choice["message"];
     if let Some(refusal) = message["refusal"].as_str().filter(|text| !text.is_empty()) {
-        return Err(call.permanent(format!("the model refused: {refusal}")));
+        return Err(call.refused(refusal));
+    }
+    if choice["finish_reason"] == FILTERED {
+        return Err(call.refused(FILTERED));
     }
     Ok(ChatReply {
         text: text_of(&message["content"]),
@@ -222,10 +232,11 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Next, ModelError> {
+fn add_event(event: &Value, heard: &mut Heard, call: &Call<'_>) -> Result<Next, ModelError> {
     if let Some(message) = event["error"]["message"].as_str() {
-        return Err(call.transient(message));
+        return Err(call.lost(message));
     }
+    let Heard { reply, refusal } = heard;
     if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
         reply.input_tokens = usage["prompt_tokens"].as_u64();
         reply.output_tokens = usage["completion_tokens"].as_u64();
@@ -234,9 +245,13 @@ fn add_event(event: &Value, reply: &mut ChatReply, call: &Call<'_>) -> Result<Ne
     if let Some(text) = choice["delta"]["content"].as_str() {
         reply.text.push_str(text);
     }
+    refusal.push_str(choice["delta"]["refusal"].as_str().unwrap_or_default());
     let Some(reason) = choice["finish_reason"].as_str() else {
         return Ok(Next::More);
     };
+    if reason == FILTERED {
+        return Err(call.refused(FILTERED));
+    }
     reply.is_truncated = reason == "length";
     Ok(Next::Rest)
 }
@@ -274,6 +289,8 @@ mod tests {
         );
         check("HTTP 400: temperature must be 1", 0, NO_TEMPERATURE);
         check("HTTP 400: temperature must be 1", NO_TEMPERATURE, 0);
+        check("HTTP 400: stream_options is unknown", 0, NO_STREAM_USAGE);
+        check("HTTP 400: you may not stream this model", 0, NO_STREAM);
         check("HTTP 401: response_format", 0, 0);
     }
 

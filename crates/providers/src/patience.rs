@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use malha_engine::language_model::{
+    ChatModel, ChatReply, ChatRequest, Effort, ModelError, ModelErrorKind,
+};
 
 use crate::limiter::Limiter;
 
@@ -15,7 +17,7 @@ pub struct RetryPolicy {
     pub retries: u32,
     /// Pause before the first retry; doubles with each.
     pub first_pause: Duration,
-    /// No pause is longer; a provider that asks for more is given up.
+    /// No pause is longer; a provider that asks for more is given up, and not asked before that time.
     pub longest_pause: Duration,
     /// Of the jitter.
     pub seed: u64,
@@ -33,24 +35,25 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The pause before retry `number` (from 1), without jitter, as long as the provider asks for; `None` when that is
-    /// longer than anybody should wait.
-    pub(crate) fn pause_after(&self, number: u32, asked: Option<Duration>) -> Option<Duration> {
-        match asked {
-            Some(asked) => (asked <= self.longest_pause).then_some(asked),
-            None => Some(self.pause(number, u64::MAX)),
+    /// The pause before retry `number` (from 1): between half and all of the exponential interval, so that calls that
+    /// failed together do not come back together. Never shorter than the provider asked for, and then up to a quarter
+    /// longer, for the same reason. `None` when it asks for more than anybody should wait.
+    pub(crate) fn pause(
+        &self,
+        number: u32,
+        asked: Option<Duration>,
+        random: u64,
+    ) -> Option<Duration> {
+        if asked.is_some_and(|asked| asked > self.longest_pause) {
+            return None;
         }
-    }
-
-    /// The pause before retry `number` (from 1): between half and all of the exponential interval, so
-    /// that calls that failed together do not come back together.
-    fn pause(&self, number: u32, random: u64) -> Duration {
         let doubled = self
             .first_pause
             .saturating_mul(1 << (number - 1).min(20))
             .min(self.longest_pause);
         let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
-        doubled.mul_f64(0.5 + share / 2.0)
+        let own = doubled.mul_f64(0.5 + share / 2.0);
+        Some(asked.map_or(own, |asked| asked.mul_f64(1.0 + share / 4.0).max(own)))
     }
 }
 
@@ -109,11 +112,21 @@ impl ChatModel for Patient {
         on_text: &mut dyn FnMut(&str),
     ) -> Result<ChatReply, ModelError> {
         let tokens = rough_tokens(request);
-        let mut waited = Duration::ZERO;
-        let mut retries = 0;
+        let mut effort = Effort::default();
         loop {
-            let permit = self.limiter.acquire(tokens);
-            waited += permit.waited;
+            let permit = match self.limiter.acquire(tokens, self.policy.longest_pause) {
+                Ok(permit) => permit,
+                Err(rest) => {
+                    let kind = ModelErrorKind::Transient {
+                        retry_after: Some(rest),
+                    };
+                    let message = format!("it takes no call for {} s more", rest.as_secs());
+                    let mut error = ModelError::new(kind, self.name(), message);
+                    error.effort = effort;
+                    return Err(error);
+                }
+            };
+            effort.waited += permit.waited;
             let mut has_spoken = false;
             let result = self.model.complete(request, &mut |text| {
                 has_spoken |= !text.is_empty();
@@ -123,37 +136,31 @@ impl ChatModel for Patient {
                 Ok(mut reply) => {
                     let used = reply.input_tokens.zip(reply.output_tokens);
                     permit.succeeded(used.map(|(input, output)| (input + output) as f64));
-                    reply.retries = retries;
-                    reply.waited = waited;
+                    reply.effort = effort;
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
+            effort.lost += error.effort.lost;
+            error.effort = effort;
             let ModelErrorKind::Transient { retry_after } = error.kind else {
                 return Err(error);
             };
-            let too_patient = retry_after.is_some_and(|asked| asked > self.policy.longest_pause);
-            if too_patient {
-                permit.refused(None);
-            } else {
-                permit.refused(retry_after);
-            }
+            // Everybody waits that long, however long it is.
+            permit.refused(retry_after);
+            let retries = effort.retries;
+            let pause = self.policy.pause(retries + 1, retry_after, self.random());
             // What was heard cannot be taken back, so it is not said twice.
-            if has_spoken || too_patient || retries >= self.policy.retries {
+            let Some(pause) = pause.filter(|_| !has_spoken && retries < self.policy.retries) else {
                 if retries > 0 {
                     error.message = format!("{} (after {} tries)", error.message, retries + 1);
                 }
                 return Err(error);
-            }
-            retries += 1;
-            let pause = match retry_after {
-                // The limiter holds everybody back that long; only the jitter is added.
-                Some(_) => self.policy.first_pause.mul_f64(0.1),
-                None => self.policy.pause(retries, self.random()),
             };
+            effort.retries += 1;
             tracing::debug!(model = self.name(), retries, ?pause, "{}", error.message);
             std::thread::sleep(pause);
-            waited += pause;
+            effort.waited += pause;
         }
     }
 }
@@ -177,7 +184,7 @@ mod tests {
         };
         let check = |number, low, high| {
             for random in [0, 1 << 63, u64::MAX] {
-                let pause = policy.pause(number, random).as_millis();
+                let pause = policy.pause(number, None, random).unwrap().as_millis();
                 assert!((low..=high).contains(&pause), "{number}: {pause}");
             }
         };
@@ -185,5 +192,28 @@ mod tests {
         check(2, 500, 1000);
         check(3, 1000, 2000);
         check(9, 1500, 3000);
+    }
+
+    #[test]
+    fn a_pause_is_at_least_what_the_provider_asked_for_and_no_two_are_alike() {
+        let policy = RetryPolicy {
+            longest_pause: Duration::from_secs(100),
+            ..RetryPolicy::default()
+        };
+        let check = |number, asked, low, high| {
+            let asked = Some(Duration::from_secs(asked));
+            let pause = |random| policy.pause(number, asked, random).unwrap().as_millis();
+            assert_eq!(
+                (pause(0), pause(u64::MAX)),
+                (low, high),
+                "{number} {asked:?}"
+            );
+        };
+        check(1, 8, 8000, 10_000);
+        // Growing, where the provider always asks for the same.
+        check(6, 8, 8000, 16_000);
+        check(7, 1, 16_000, 32_000);
+        let asked = Some(Duration::from_secs(101));
+        assert_eq!(policy.pause(1, asked, 0), None);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use malha_engine::language_model::{ModelError, Reranker};
 use serde_json::{Value, json};
 
-use crate::http::{Call, Http};
+use crate::http::{self, Call, Http};
 use crate::secret::Secret;
 
 /// How a `/rerank` endpoint wants to be asked.
@@ -82,16 +82,14 @@ impl Reranker for RemoteReranker {
         let call = Call {
             who: &self.name,
             timeout: self.settings.timeout,
-            secret: Some(key.reveal()),
+            secrets: &[key.reveal(), http::password(url)],
         };
-        let bearer = format!("Bearer {}", key.reveal());
-        let headers = [("authorization", bearer.as_str())];
-        let headers = if key.is_empty() {
-            &[][..]
-        } else {
-            &headers[..]
-        };
-        let reply = call.json(self.http.post(url, headers, &body, &call)?)?;
+        let bearer = key.bearer();
+        let headers = bearer
+            .iter()
+            .map(|bearer| ("authorization", bearer.as_str()));
+        let headers: Vec<(&str, &str)> = headers.collect();
+        let reply = call.json(self.http.post(url, &headers, &body, &call)?)?;
         scores(&reply, passages.len())
             .map_err(|reason| call.permanent(format!("the reply is not understood: {reason}")))
     }

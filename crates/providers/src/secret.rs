@@ -15,6 +15,11 @@ impl Secret {
         self.0.is_empty()
     }
 
+    /// What the `authorization` header says; `None` when there is no key.
+    pub(crate) fn bearer(&self) -> Option<String> {
+        (!self.is_empty()).then(|| format!("Bearer {}", self.0))
+    }
+
     /// The value, for the header that carries it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0

@@ -72,9 +72,9 @@ pub struct ChatSettings {
     /// Without a slash at its end.
     pub base_url: String,
     pub key: Secret,
-    /// For one try, from the first byte sent to the last one read.
+    /// How long a model may be silent in one try. Where it does not answer in pieces: how long the answer may take.
     pub timeout: Duration,
-    /// Pass the text on as it arrives.
+    /// Pass the text on as it arrives. What was passed on is not asked for again when the rest does not come.
     pub stream: bool,
     pub json: JsonReplies,
     /// Tokens that prompt and reply have room for together; 0 when unknown. Longer requests are not
@@ -96,7 +96,7 @@ pub struct ProviderLimits {
 }
 
 /// The client of a chain of models: the first one answers, the others step in, in order, when those
-/// before them cannot. All that share an address share its limits.
+/// before them cannot. All clients of one address share its limits, whoever connects them.
 ///
 /// # Errors
 /// The proxy is no URL, or the chain is empty.
@@ -105,18 +105,9 @@ pub fn connect(
     limits: &ProviderLimits,
 ) -> Result<Arc<dyn ChatModel>, ModelError> {
     let http = Arc::new(Http::new(limits.proxy.as_deref())?);
-    let mut limiters: Vec<(&str, Arc<Limiter>)> = Vec::new();
     let mut models: Vec<Box<dyn ChatModel>> = Vec::with_capacity(chain.len());
     for settings in chain {
-        let known = limiters
-            .iter()
-            .find(|(base, _)| *base == settings.base_url)
-            .map(|(_, limiter)| Arc::clone(limiter));
-        let limiter = known.unwrap_or_else(|| {
-            let limiter = Arc::new(Limiter::new(limits));
-            limiters.push((&settings.base_url, Arc::clone(&limiter)));
-            limiter
-        });
+        let limiter = Limiter::of(&settings.base_url, limits);
         let http = Arc::clone(&http);
         let settings = settings.clone();
         let retry = settings.retry.clone();
@@ -128,11 +119,11 @@ pub fn connect(
         models.push(Box::new(Patient::new(client, limiter, retry)));
     }
     match models.len() {
-        0 => Err(ModelError {
-            kind: ModelErrorKind::Permanent,
-            model: "models".to_owned(),
-            message: "no chat model is configured".to_owned(),
-        }),
+        0 => Err(ModelError::new(
+            ModelErrorKind::Permanent,
+            "models",
+            "no chat model is configured",
+        )),
         1 => Ok(Arc::from(models.remove(0))),
         _ => Ok(Arc::new(Fallback::new(models))),
     }

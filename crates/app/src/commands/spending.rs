@@ -11,10 +11,11 @@ use crate::exit::{Exit, Refusal};
 #[group(id = "spending")]
 #[command(next_help_heading = "Spending")]
 pub(crate) struct SpendingArgs {
-    /// Stop before this much money is spent (prices: [[models.price]]); exit code 5
-    #[arg(long = "max-cost", value_name = "MONEY")]
+    /// Stop before this much money is spent (prices: [[models.price]]); exit code 5. A call is made where the most it
+    /// can cost has room
+    #[arg(long = "max-cost", value_name = "MONEY", value_parser = money)]
     cost: Option<f64>,
-    /// Stop before this many tokens are used
+    /// Stop before this many tokens are used: prompts and replies, each call with all the room for its reply
     #[arg(long = "max-tokens", value_name = "TOKENS")]
     tokens: Option<u64>,
     /// Stop before this many calls are made
@@ -35,12 +36,12 @@ impl SpendingArgs {
         settings: &Settings,
     ) -> anyhow::Result<SpendingLimit> {
         let prices = &settings.engine.prices;
-        let has_price =
-            |model: &&&dyn ChatModel| prices.iter().any(|price| price.model == model.name());
+        let has_price = |name: &&str| prices.iter().any(|price| price.model == *name);
+        let mut names = models.iter().flat_map(|model| model.names());
         if self.cost.is_some()
-            && let Some(model) = models.iter().find(|model| !has_price(model))
+            && let Some(name) = names.find(|name| !has_price(name))
         {
-            let message = format!("{} has no price: --max-cost cannot stop it", model.name());
+            let message = format!("{name} has no price: --max-cost cannot stop it");
             return Err(Refusal::new(Exit::Configuration, message)
                 .hint("set it under [[models.price]] in malha.toml")
                 .into());
@@ -50,5 +51,15 @@ impl SpendingArgs {
             tokens: self.tokens,
             cost: self.cost,
         })
+    }
+}
+
+/// An amount that a sum can be compared with.
+fn money(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if amount.is_finite() && amount >= 0.0 {
+        Ok(amount)
+    } else {
+        Err("it is not a number from 0 up".to_owned())
     }
 }

@@ -192,12 +192,11 @@ impl Models {
         variables: &BTreeMap<String, String>,
     ) -> Result<TaskModels, String> {
         let prices = self.price.take().unwrap_or_default();
-        if let Some(price) = prices
-            .iter()
-            .find(|price| !(price.input_per_million >= 0.0 && price.output_per_million >= 0.0))
-        {
+        if let Some(price) = prices.iter().find(|price| {
+            !(is_price(price.input_per_million) && is_price(price.output_per_million))
+        }) {
             return Err(format!(
-                "models.price of {:?}: a price is below 0",
+                "models.price of {:?}: a price is a number from 0 up",
                 price.model
             ));
         }
@@ -310,16 +309,15 @@ impl Models {
             let from_environment = match protocol {
                 Protocol::OpenAi => variable("OPENAI_BASE_URL").cloned(),
                 Protocol::Anthropic => variable("ANTHROPIC_BASE_URL").cloned(),
-                Protocol::Ollama => variable("OLLAMA_HOST").map(|host| with_scheme(host)),
+                Protocol::Ollama => variable("OLLAMA_HOST").map(|host| ollama_url(host)),
             };
             from_environment.unwrap_or_else(|| protocol.default_base_url().to_owned())
         } else {
             stated.to_owned()
         };
         if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
-            return Err(format!(
-                "base_url {base_url:?} does not start with http:// or https://"
-            ));
+            // It may hold a password.
+            return Err("base_url does not start with http:// or https://".to_owned());
         }
         let named = self.api_key_env.as_deref().expect(SET);
         let key = if named.is_empty() {
@@ -357,18 +355,39 @@ impl Models {
     }
 }
 
+fn is_price(price: f64) -> bool {
+    price.is_finite() && price >= 0.0
+}
+
 fn protocol(name: &str) -> Result<Protocol, String> {
     Protocol::parse(name)
         .ok_or_else(|| format!("provider {name:?} is none of openai, anthropic, ollama"))
 }
 
-/// `OLLAMA_HOST` is often only a host and a port.
-fn with_scheme(host: &str) -> String {
-    if host.contains("://") {
-        host.to_owned()
-    } else {
-        format!("http://{host}")
-    }
+/// `OLLAMA_HOST` as Ollama itself reads it: often only a host, a port or both, and often the address that a server
+/// listens on, which means any of this machine.
+fn ollama_url(host: &str) -> String {
+    let host = host.trim();
+    // With a scheme the port is the scheme's own.
+    let (scheme, rest, port) = match host.split_once("://") {
+        Some((scheme, rest)) => (scheme, rest, ""),
+        None => ("http", host, ":11434"),
+    };
+    let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let at = match address.rfind(':') {
+        // Colons of IPv6 are no sign of a port.
+        Some(at) if address.parse::<std::net::Ipv6Addr>().is_err() && !address.ends_with(']') => at,
+        _ => address.len(),
+    };
+    let (name, stated) = address.split_at(at);
+    let name = match name.trim_matches(['[', ']']) {
+        "" | "0.0.0.0" => "127.0.0.1".to_owned(),
+        "::" => "[::1]".to_owned(),
+        six if six.contains(':') => format!("[{six}]"),
+        name => name.to_owned(),
+    };
+    let port = if stated.is_empty() { port } else { stated };
+    format!("{scheme}://{name}{port}{path}")
 }
 
 fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
@@ -443,6 +462,21 @@ mod tests {
     }
 
     #[test]
+    fn ollama_host_is_read_as_ollama_reads_it() {
+        let check = |host, expected| assert_eq!(ollama_url(host), expected, "{host}");
+        check("0.0.0.0", "http://127.0.0.1:11434");
+        check("192.168.1.5", "http://192.168.1.5:11434");
+        check("box.local:9", "http://box.local:9");
+        check(":9", "http://127.0.0.1:9");
+        check("0.0.0.0:9/api", "http://127.0.0.1:9/api");
+        check("::1", "http://[::1]:11434");
+        check("[::]", "http://[::1]:11434");
+        check("[::1]:9", "http://[::1]:9");
+        check("https://h.example", "https://h.example");
+        check("http://0.0.0.0", "http://127.0.0.1");
+    }
+
+    #[test]
     fn a_fallback_of_another_provider_has_its_own_address_and_key() {
         let models = checked(
             "model = 'm'\nbase_url = 'http://h/v1'\nfallback = ['openai:n', 'ollama:q:7b']",
@@ -479,6 +513,10 @@ mod tests {
         check("model = 'm'\nconcurrency = 0", "concurrency");
         check("model = 'm'\njson = 'yes'", "schema, mode, plain");
         check("model = 'm'\nfallback = ['n']", "provider:model");
+        check(
+            "price = [{model = 'm', input_per_million = inf, output_per_million = 1}]",
+            "a number from 0 up",
+        );
         check("[reports.answers]\nmodel = 'm'", "no tasks of its own");
     }
 }

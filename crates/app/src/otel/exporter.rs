@@ -91,7 +91,7 @@ fn send_all(http: &Http, collector: &Collector, batch: &mut Vec<Span>) {
     let call = Call {
         who: "the collector of spans",
         timeout: collector.timeout,
-        secret: None,
+        secrets: &[],
     };
     for spans in batch.chunks(BATCH) {
         let body = request(&collector.service, spans);

@@ -39,46 +39,72 @@ fn doctor_asks_every_configured_model_for_one_word() {
 }
 
 #[test]
-fn a_key_is_in_no_file_log_or_message_of_a_run() {
-    // Servers repeat keys in what they say went wrong, and so might a model.
+fn a_secret_is_in_no_file_log_or_message_of_a_run() {
+    const PASSWORD: &str = "pass-never-shown";
+    // Servers repeat keys in what they say went wrong, where a cut may go through them.
     let stub = Stub::start(|request| {
-        let passage = request.body["messages"][1]["content"].as_str().unwrap();
+        let passage = request.body["messages"][1]["content"].as_str();
+        let passage = passage.unwrap_or_default();
         if passage.contains("Caio") {
-            Answer::error(401, &format!("the key {KEY} may not do this"))
+            Answer::error(401, &format!("{}{KEY} may not do this", "x".repeat(395)))
+        } else if passage.contains("Edu") {
+            let json = ("content-type".to_owned(), "application/json".to_owned());
+            let page = format!("{}{KEY} {PASSWORD}", "y".repeat(75));
+            Answer::Status(200, vec![json], page)
+        } else if passage.contains("Gil") {
+            Answer::error(400, &format!("no access by {PASSWORD}"))
         } else {
             Answer::chat(r#"{"entities":[{"name":"Ana","type":"Person"}],"relations":[]}"#)
         }
     });
-    let config = format!(
-        "[models]\nmodel = \"small\"\nbase_url = \"{}\"\nretries = 0\n",
-        stub.url
-    );
+    let configured = |address: &str| {
+        let address = address.replace("://", &format!("://ana:{PASSWORD}@"));
+        format!("[models]\nmodel = \"small\"\nretries = 0\nbase_url = \"{address}\"\n")
+    };
     let vault = Vault::new(&[
         ("a.md", "Ana knows Bea."),
         ("b.md", "Caio knows Dora."),
-        ("malha.toml", &config),
+        ("c.md", "Edu knows Fe."),
+        ("d.md", "Gil knows Hugo."),
     ]);
+    vault.write("malha.toml", configured(&stub.url));
     let run = |arguments: &[&str]| {
         let mut command = vault.command(arguments);
         command.env("OPENAI_API_KEY", KEY);
         let ran = command.output().unwrap();
         let said = [ran.stdout, ran.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
-        assert!(!said.contains(KEY), "{arguments:?}: {said}");
+        for part in ["sk-ne", "pass-"] {
+            assert!(!said.contains(part), "{arguments:?}: {said}");
+        }
         (ran.status.code(), said)
+    };
+    let look = || {
+        run(&["-vv", "quarantine", "list"]);
+        run(&["-vv", "runs", "show"]);
+        run(&["-vv", "usage", "--by", "document"]);
+        run(&["-vv", "doctor"]);
+        run(&["-vv", "doctor", "--models"]);
     };
     let (code, said) = run(&["-vv", "index", "--extract", "llm"]);
     assert_eq!(code, Some(4), "{said}");
     assert!(said.contains("HTTP 401"), "{said}");
-    run(&["-vv", "quarantine", "list"]);
-    run(&["-vv", "runs", "show"]);
-    run(&["-vv", "usage", "--by", "document"]);
-    run(&["-vv", "doctor", "--models"]);
-    for (path, bytes) in vault.files() {
-        let found = bytes
-            .windows(KEY.len())
-            .any(|window| window == KEY.as_bytes());
-        assert!(!found, "{}", path.display());
+    assert!(said.contains("the reply is no JSON"), "{said}");
+    look();
+    // Nobody answers: the error names the address.
+    vault.write("malha.toml", configured("http://127.0.0.1:9"));
+    let (code, said) = run(&["-vv", "index", "--extract", "llm"]);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("http://127.0.0.1:9"), "{said}");
+    look();
+    std::fs::remove_file(vault.root.join("malha.toml")).unwrap();
+    let files = vault.all_files();
+    assert!(files.keys().any(|path| path.ends_with("malha.db")));
+    for (path, bytes) in files {
+        for part in [&b"sk-ne"[..], b"pass-"] {
+            let found = bytes.windows(part.len()).any(|window| window == part);
+            assert!(!found, "{}", path.display());
+        }
     }
 }
 

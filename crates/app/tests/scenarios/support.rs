@@ -105,6 +105,13 @@ impl Vault {
 
     /// Every file but the store's, with its content.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = self.all_files();
+        files.retain(|path, _| !path.starts_with(self.root.join(".malha")));
+        files
+    }
+
+    /// Every file, those of the store too.
+    pub(crate) fn all_files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.root, &mut files);
         files
@@ -115,9 +122,7 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if !path.ends_with(".malha") {
-                collect(&path, files);
-            }
+            collect(&path, files);
         } else {
             files.insert(path.clone(), std::fs::read(path).unwrap());
         }

@@ -320,11 +320,11 @@ fn listen(
     checker.hear(&reply.text, true, on_sentence)?;
     if checker.sentences.is_empty() && !checker.found_nothing {
         model.cache().reject(reply.id, "no answer in it")?;
-        return Err(Error::Model(ModelError {
-            kind: ModelErrorKind::Permanent,
-            model: reply.model,
-            message: "there is no answer in the reply".to_owned(),
-        }));
+        return Err(Error::Model(ModelError::new(
+            ModelErrorKind::Permanent,
+            reply.model,
+            "there is no answer in the reply",
+        )));
     }
     Ok(reply)
 }

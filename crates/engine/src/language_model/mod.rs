@@ -25,6 +25,11 @@ pub trait ChatModel: Send + Sync {
     /// What the provider calls it; part of every cache key.
     fn name(&self) -> &str;
 
+    /// Names of all models that may answer: of a fallback chain more than one. The first is [`ChatModel::name`].
+    fn names(&self) -> Vec<&str> {
+        vec![self.name()]
+    }
+
     /// How many calls at once the provider may be asked for. Fewer may really run: a client slows
     /// down when the provider says so.
     fn concurrency(&self) -> usize {
@@ -96,10 +101,28 @@ pub struct ChatReply {
     pub output_tokens: Option<u64>,
     /// The reply ended because it was as long as allowed.
     pub is_truncated: bool,
-    /// Tries that failed before this one.
+    /// What it took to get it.
+    pub effort: Effort,
+}
+
+/// What a client went through until it had a reply, or gave up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Tries after the first one.
     pub retries: u32,
     /// Time spent waiting for rate limits and between tries.
     pub waited: Duration,
+    /// Tries that reached the model and whose answer was lost: their prompts may be on the provider's bill.
+    pub lost: u32,
+}
+
+impl Effort {
+    /// Adds what came before.
+    pub fn add(&mut self, more: Self) {
+        self.retries += more.retries;
+        self.waited += more.waited;
+        self.lost += more.lost;
+    }
 }
 
 /// What makes vectors comparable: all of it must be equal.
@@ -131,6 +154,20 @@ pub struct ModelError {
     /// Model or endpoint, never with a secret in it.
     pub model: String,
     pub message: String,
+    /// What it took to learn that.
+    pub effort: Effort,
+}
+
+impl ModelError {
+    /// A failure that cost nothing.
+    pub fn new(kind: ModelErrorKind, model: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            model: model.into(),
+            message: message.into(),
+            effort: Effort::default(),
+        }
+    }
 }
 
 /// What to do about a [`ModelError`].
@@ -138,8 +175,10 @@ pub struct ModelError {
 pub enum ModelErrorKind {
     /// Try again, not before `retry_after` where the provider said so.
     Transient { retry_after: Option<Duration> },
-    /// Trying again cannot help: a wrong key, an unknown model, a refused request.
+    /// Trying again cannot help, nor asking something else: a wrong key, an unknown model, a spent quota.
     Permanent,
+    /// This model will not answer this; it may answer something else.
+    Refused,
     /// The input does not fit: split it.
     TooLong,
 }

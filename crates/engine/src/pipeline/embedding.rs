@@ -313,15 +313,15 @@ fn checked(
 ) -> Result<Vec<Result<Vec<f32>, String>>, ModelError> {
     let vectors = embedder.embed(texts, TextRole::Passage)?;
     if vectors.len() != texts.len() {
-        return Err(ModelError {
-            kind: ModelErrorKind::Permanent,
-            model: embedder.space().model.clone(),
-            message: format!(
+        return Err(ModelError::new(
+            ModelErrorKind::Permanent,
+            embedder.space().model.clone(),
+            format!(
                 "{} vectors came back for {} texts",
                 vectors.len(),
                 texts.len()
             ),
-        });
+        ));
     }
     let dimensions = embedder.space().dimensions;
     Ok(vectors

@@ -59,11 +59,8 @@ impl ChatModel for Replay {
             *count += 1;
             *count
         };
-        (self.answer)(passage, number).map_err(|kind| ModelError {
-            kind,
-            model: "replay".to_owned(),
-            message: "out of order".to_owned(),
-        })
+        (self.answer)(passage, number)
+            .map_err(|kind| ModelError::new(kind, "replay", "out of order"))
     }
 }
 

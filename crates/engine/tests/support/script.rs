@@ -39,11 +39,11 @@ impl<F: Fn(&ChatRequest) -> String + Send + Sync> ChatModel for Script<F> {
         self.asked.lock().unwrap().push(request.clone());
         let text = (self.answer)(request);
         if text == "FAIL" {
-            return Err(ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: "script".to_owned(),
-                message: "out of order".to_owned(),
-            });
+            return Err(ModelError::new(
+                ModelErrorKind::Permanent,
+                "script",
+                "out of order",
+            ));
         }
         let letters: Vec<char> = text.chars().collect();
         for piece in letters.chunks(3) {

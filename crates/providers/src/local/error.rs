@@ -22,10 +22,10 @@ impl LoadError {
 
 impl From<LoadError> for ModelError {
     fn from(error: LoadError) -> Self {
-        Self {
-            kind: ModelErrorKind::Permanent,
-            model: error.path.display().to_string(),
-            message: error.reason,
-        }
+        Self::new(
+            ModelErrorKind::Permanent,
+            error.path.display().to_string(),
+            error.reason,
+        )
     }
 }

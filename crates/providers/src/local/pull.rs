@@ -9,7 +9,7 @@ use malha_engine::language_model::ModelError;
 
 use super::manifest::{MANIFEST, Manifest, ModelFile, ModelUse, Pooling, checksum};
 use super::models::Models;
-use crate::http::{Call, Http};
+use crate::http::{self, Call, Http};
 
 /// For one file.
 const TIMEOUT: Duration = Duration::from_hours(2);
@@ -130,7 +130,7 @@ impl Hub {
         let call = Call {
             who: model.repository,
             timeout: TIMEOUT,
-            secret: None,
+            secrets: &[http::password(&self.base_url)],
         };
         fs::create_dir_all(&folder).map_err(|error| failed(&call, &folder, &error))?;
         let mut files = Vec::new();
@@ -152,7 +152,11 @@ impl Hub {
         let manifest = Manifest {
             name: model.name.to_owned(),
             usage: model.usage,
-            source: format!("{}/{}", self.base_url, model.repository),
+            source: format!(
+                "{}/{}",
+                http::without_user(&self.base_url),
+                model.repository
+            ),
             licence: model.licence.to_owned(),
             weights: "model.safetensors".to_owned(),
             query_prefix: model.query_prefix.to_owned(),

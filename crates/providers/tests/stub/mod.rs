@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -27,6 +28,8 @@ pub(crate) enum Answer {
     Disconnect,
     /// The connection ends in the middle of this body.
     Half(String),
+    /// The body comes in these pieces, with this pause before each but the first.
+    Pieces(Vec<String>, Duration),
 }
 
 impl Answer {
@@ -119,6 +122,18 @@ fn serve(stream: &TcpStream, mut answer: impl FnMut(Received) -> Answer) {
             Answer::Half(body) => {
                 let head = format!("HTTP/1.1 200 X\r\ncontent-length: {}\r\n\r\n", body.len());
                 let _ = writer.write_all(format!("{head}{}", &body[..body.len() / 2]).as_bytes());
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                return;
+            }
+            Answer::Pieces(pieces, pause) => {
+                let head = "HTTP/1.1 200 X\r\nconnection: close\r\n\r\n".to_owned();
+                let _ = writer.write_all(head.as_bytes());
+                for (number, piece) in pieces.iter().enumerate() {
+                    if number > 0 {
+                        std::thread::sleep(pause);
+                    }
+                    let _ = writer.write_all(piece.as_bytes());
+                }
                 let _ = stream.shutdown(std::net::Shutdown::Both);
                 return;
             }
