@@ -37,8 +37,8 @@ pub enum Error {
     #[error(transparent)]
     Model(#[from] crate::language_model::ModelError),
     /// The limit of spending leaves no room for another call of a model; what was done is kept.
-    #[error("the budget is used up: {spent} so far")]
-    BudgetReached { spent: String },
+    #[error("the budget is used up: {reason}")]
+    BudgetReached { reason: String },
     /// `SQLite` refused a statement.
     #[error("database: {0}")]
     Database(#[source] rusqlite::Error),

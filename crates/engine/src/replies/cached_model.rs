@@ -3,11 +3,11 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::reply_cache::{Claim, ReplyCache};
-use super::spending::Estimate;
+use super::spending::Reservation;
 use crate::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, Role};
 use crate::storage::{CallValues, Member};
 use crate::text::count_tokens;
-use crate::types::ReplyPart;
+use crate::types::{ModelPrice, ReplyPart, Spent};
 use crate::{Error, Result};
 
 /// Pause between two looks at a call that another process is making.
@@ -171,16 +171,28 @@ impl<'a> CachedModel<'a> {
     ) -> Result<StoredReply> {
         let span = self.span();
         let _entered = span.enter();
-        let estimate = self.estimate(request);
-        if let Err(error) = self.cache.spending.reserve(estimate) {
-            let keys = members.iter().map(|member| member.key);
-            self.cache
-                .release(&keys.chain([*key]).collect::<Vec<_>>())?;
-            return Err(error);
-        }
+        let asked_tokens = prompt_tokens(request);
+        let reservation = match self.reserve(asked_tokens, request) {
+            Ok(reservation) => reservation,
+            Err(error) => {
+                let keys = members.iter().map(|member| member.key);
+                self.cache
+                    .release(&keys.chain([*key]).collect::<Vec<_>>())?;
+                return Err(error);
+            }
+        };
         let start = Instant::now();
         let result = self.model.complete(request, on_text);
         let took_ms = start.elapsed().as_millis() as u64;
+        let (effort, counted) = match &result {
+            Ok(reply) => (reply.effort, reply.input_tokens),
+            Err(error) => (error.effort, None),
+        };
+        // Of a try that came to nothing the prompt may be on the bill.
+        let lost_tokens = u64::from(effort.lost) * asked_tokens;
+        let waited_ms = effort.waited.as_millis() as u64;
+        span.record("retries", effort.retries);
+        span.record("waited_ms", waited_ms);
         let mut call = CallValues {
             key,
             step: self.step,
@@ -189,12 +201,22 @@ impl<'a> CachedModel<'a> {
             document,
             outcome: Err(""),
             is_truncated: false,
-            input_tokens: 0,
+            input_tokens: lost_tokens,
             output_tokens: 0,
             cost: None,
-            retries: 0,
-            waited_ms: 0,
+            retries: effort.retries,
+            waited_ms,
             took_ms,
+        };
+        let took = |call: &CallValues<'_>| Spent {
+            calls: 1,
+            input_tokens: call.input_tokens,
+            output_tokens: call.output_tokens,
+            cost: call.cost.unwrap_or_default(),
+            retries: u64::from(effort.retries),
+            waited_ms,
+            failed: u64::from(call.outcome.is_err()),
+            ..Spent::default()
         };
         let reply = match result {
             Ok(reply) => reply,
@@ -202,60 +224,38 @@ impl<'a> CachedModel<'a> {
                 let message = error.to_string();
                 span.record("error", kind_of(&error));
                 call.outcome = Err(&message);
+                let price = self.cache.price(self.model.name());
+                call.cost = price.map(|price| price.cost(lost_tokens, 0));
                 let saved = self.cache.save(&call, members);
-                self.cache
-                    .spending
-                    .settle(self.step, estimate, |spent| spent.failed += 1);
+                reservation.settle(self.step, took(&call), None);
                 saved?;
                 return Err(Error::Model(error));
             }
         };
-        let waited_ms = reply.waited.as_millis() as u64;
         let answered_by = if reply.model.is_empty() {
             self.model.name().to_owned()
         } else {
             reply.model
         };
-        let input_tokens = reply.input_tokens.unwrap_or_else(|| prompt_tokens(request));
-        let output_tokens = reply
-            .output_tokens
-            .unwrap_or_else(|| count_tokens(&reply.text) as u64);
-        let cost = self
-            .cache
-            .price(&answered_by)
-            .map(|price| price.cost(input_tokens, output_tokens));
-        span.record("input_tokens", input_tokens);
-        span.record("output_tokens", output_tokens);
-        span.record("retries", reply.retries);
-        span.record("waited_ms", waited_ms);
-        if let Some(cost) = cost {
-            span.record("cost", cost);
-        }
         call.answered_by = &answered_by;
         call.outcome = Ok(&reply.text);
         call.is_truncated = reply.is_truncated;
-        call.input_tokens = input_tokens;
-        call.output_tokens = output_tokens;
-        call.cost = cost;
-        call.retries = reply.retries;
-        call.waited_ms = waited_ms;
+        call.input_tokens += counted.unwrap_or(asked_tokens);
+        call.output_tokens = reply
+            .output_tokens
+            .unwrap_or_else(|| count_tokens(&reply.text) as u64);
+        let price = self.cache.price(&answered_by);
+        call.cost = price.map(|price| price.cost(call.input_tokens, call.output_tokens));
+        span.record("input_tokens", call.input_tokens);
+        span.record("output_tokens", call.output_tokens);
+        if let Some(cost) = call.cost {
+            span.record("cost", cost);
+        }
         let saved = self.cache.save(&call, members);
-        self.cache.spending.settle(self.step, estimate, |spent| {
-            spent.input_tokens += input_tokens;
-            spent.output_tokens += output_tokens;
-            spent.cost += cost.unwrap_or_default();
-            spent.retries += u64::from(reply.retries);
-            spent.waited_ms += waited_ms;
-        });
+        reservation.settle(self.step, took(&call), counted);
         Ok(StoredReply {
-            id: saved?,
-            text: reply.text,
-            model: answered_by,
-            input_tokens,
-            output_tokens,
-            is_truncated: reply.is_truncated,
             is_cached: false,
-            part: None,
+            ..saved?.expect("a reply is stored")
         })
     }
 
@@ -274,25 +274,28 @@ impl<'a> CachedModel<'a> {
         )
     }
 
-    /// Four bytes a token and a quarter of the room for the reply; near enough for a limit.
-    fn estimate(&self, request: &ChatRequest) -> Estimate {
-        let texts = request
-            .messages
+    /// Room for the most that a call can take, whichever model of the chain answers.
+    fn reserve(&self, prompt: u64, request: &ChatRequest) -> Result<Reservation<'a>> {
+        let names = self.model.names();
+        let prices: Vec<&ModelPrice> = names
             .iter()
-            .map(|message| message.text.len() as u64);
-        let input = texts.sum::<u64>() / 4;
-        let output = u64::from(request.max_output_tokens) / 4;
-        let price = self.cache.price(self.model.name());
-        Estimate {
-            tokens: input + output,
-            cost: price.map_or(0.0, |price| price.cost(input, output)),
-        }
+            .filter_map(|name| self.cache.price(name))
+            .collect();
+        let reply = u64::from(request.max_output_tokens);
+        self.cache.spending.reserve(prompt, reply, |input, output| {
+            let costs = prices.iter().map(|price| price.cost(input, output));
+            costs.fold(0.0, f64::max)
+        })
     }
 }
 
 impl ChatModel for CachedModel<'_> {
     fn name(&self) -> &str {
         self.model.name()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.model.names()
     }
 
     fn concurrency(&self) -> usize {
@@ -315,11 +318,11 @@ impl ChatModel for CachedModel<'_> {
                 ..ChatReply::default()
             }),
             Err(Error::Model(error)) => Err(error),
-            Err(error) => Err(ModelError {
-                kind: ModelErrorKind::Permanent,
-                model: self.name().to_owned(),
-                message: error.to_string(),
-            }),
+            Err(error) => Err(ModelError::new(
+                ModelErrorKind::Permanent,
+                self.name().to_owned(),
+                error.to_string(),
+            )),
         }
     }
 }
@@ -329,6 +332,7 @@ fn kind_of(error: &ModelError) -> String {
     let kind = match error.kind {
         ModelErrorKind::Transient { .. } => "transient",
         ModelErrorKind::Permanent => "permanent",
+        ModelErrorKind::Refused => "refused",
         ModelErrorKind::TooLong => "too long",
     };
     let status = error

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -8,7 +8,7 @@ use super::cached_model::{StoredReply, key, stored};
 use super::spending::Spending;
 use crate::Result;
 use crate::language_model::ChatRequest;
-use crate::storage::{self, Member, Store, WriteTransaction};
+use crate::storage::{self, Member, Presence, Store, WriteTransaction};
 use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp};
 
 /// How long a stored reply waits for another writer: it was paid for and is not to be lost.
@@ -26,6 +26,7 @@ pub struct ReplyCache<'a> {
     pub(super) spending: Spending,
     /// Tells this user of the store from others, in this process too.
     owner: String,
+    presence: OnceLock<Presence>,
     /// Stored replies that served again, written by [`ReplyCache::flush`].
     hits: Mutex<BTreeMap<i64, u64>>,
 }
@@ -49,6 +50,7 @@ impl<'a> ReplyCache<'a> {
             prices,
             spending: Spending::new(limit),
             owner: format!("{}-{number}-{}", std::process::id(), clock.now().0),
+            presence: OnceLock::new(),
             hits: Mutex::default(),
         }
     }
@@ -179,6 +181,7 @@ impl<'a> ReplyCache<'a> {
                 return Ok(Some(Claim::Stored(row)));
             }
         }
+        self.show_presence();
         self.write(|transaction, namespace| {
             let connection = transaction.connection();
             // Somebody may have stored it since.
@@ -192,6 +195,7 @@ impl<'a> ReplyCache<'a> {
 
     /// Positions of the keys that nobody has a reply to or is asking about: they are ours to ask about.
     pub(super) fn claim_open(&self, keys: &[[u8; 32]]) -> Result<Vec<usize>> {
+        self.show_presence();
         self.write(|transaction, namespace| {
             let connection = transaction.connection();
             let mut ours = Vec::new();
@@ -206,10 +210,37 @@ impl<'a> ReplyCache<'a> {
         })
     }
 
+    /// Claims a key, unless somebody who is there is asking for it: of others that shows by their files, and where it
+    /// does not (another thread of ours, a file system without locks) by the time.
     fn claim(&self, connection: &Connection, namespace: i64, key: &[u8]) -> Result<bool> {
         let now = self.now();
+        if let Some((owner, expires_at)) = storage::claim_on(connection, namespace, key)? {
+            let is_there = if owner == self.owner {
+                None
+            } else {
+                self.presence.get().and_then(|presence| presence.of(&owner))
+            };
+            match is_there {
+                Some(true) => return Ok(false),
+                Some(false) => {
+                    storage::release_owner(connection, &owner)?;
+                    if let Some(presence) = self.presence.get() {
+                        presence.clear(&owner);
+                    }
+                }
+                None if expires_at > now => return Ok(false),
+                None => {}
+            }
+        }
         let expires_at = Timestamp(now.0 + CLAIM_MS);
-        storage::claim_job(connection, namespace, key, &self.owner, now, expires_at)
+        storage::claim_job(connection, namespace, key, &self.owner, expires_at)?;
+        Ok(true)
+    }
+
+    /// Shows the others that we are there, before anything is claimed.
+    fn show_presence(&self) {
+        self.presence
+            .get_or_init(|| Presence::show(lock(self.store).path(), &self.owner));
     }
 
     pub(super) fn release(&self, keys: &[[u8; 32]]) -> Result<()> {
@@ -221,19 +252,27 @@ impl<'a> ReplyCache<'a> {
         })
     }
 
-    /// Stores what came back. `members` are the keys that were asked about together.
-    pub(super) fn save(&self, call: &storage::CallValues<'_>, members: &[Member]) -> Result<i64> {
+    /// Stores what came back, and returns the reply that counts: of two to one question the first, though both are on
+    /// the bill. `None` for a failure. `members` are the keys that were asked about together.
+    pub(super) fn save(
+        &self,
+        call: &storage::CallValues<'_>,
+        members: &[Member],
+    ) -> Result<Option<StoredReply>> {
         let now = self.now();
         self.write(|transaction, namespace| {
             let connection = transaction.connection();
-            let id = storage::insert_call(connection, namespace, call, now)?;
-            if call.outcome.is_ok() {
+            let first = storage::insert_call(connection, namespace, call, now)?;
+            if let Some(id) = first {
                 storage::insert_parts(connection, namespace, id, members)?;
             }
             for member in members {
                 storage::release_job(connection, namespace, &member.key)?;
             }
-            Ok(id)
+            Ok(match call.outcome {
+                Ok(_) => storage::find_reply(connection, namespace, call.key)?.map(stored),
+                Err(_) => None,
+            })
         })
     }
 

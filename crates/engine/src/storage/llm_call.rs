@@ -119,20 +119,25 @@ pub(crate) fn insert_parts(
     Ok(())
 }
 
-/// Stores what came back, and gives up the claim on its key. Of two replies to one key the first stays.
+/// Why a reply does not count that came when there was one.
+const SECOND: &str = "another reply to the same question was stored first";
+
+/// Stores what came back, and gives up the claim on its key. Returns the row of a reply that counts from now on: a
+/// second one to the same key is only on the bill.
 pub(crate) fn insert_call(
     connection: &Connection,
     namespace: i64,
     call: &CallValues<'_>,
     now: Timestamp,
-) -> Result<i64> {
-    connection
+) -> Result<Option<i64>> {
+    let is_second = call.outcome.is_ok() && find_reply(connection, namespace, call.key)?.is_some();
+    let id = connection
         .prepare_cached(
-            "INSERT OR IGNORE INTO llm_call (namespace, key, step, model, answered_by, document, reply, error,
-                 is_truncated, input_tokens, output_tokens, cost, retries, waited_ms, took_ms, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            "INSERT INTO llm_call (namespace, key, step, model, answered_by, document, reply, error,
+                 is_truncated, input_tokens, output_tokens, cost, retries, waited_ms, took_ms, created_at, rejected)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) RETURNING id",
         )?
-        .execute(params![
+        .query_row(params![
             namespace,
             call.key,
             call.step,
@@ -149,10 +154,10 @@ pub(crate) fn insert_call(
             call.waited_ms as i64,
             call.took_ms as i64,
             now.0,
-        ])?;
-    let id = connection.last_insert_rowid();
+            is_second.then_some(SECOND),
+        ], |row| row.get(0))?;
     release_job(connection, namespace, call.key)?;
-    Ok(id)
+    Ok((call.outcome.is_ok() && !is_second).then_some(id))
 }
 
 /// Marks a reply as unusable: it stays on the bill, and the next run asks anew.
@@ -171,23 +176,40 @@ pub(crate) fn add_hits(connection: &Connection, id: i64, hits: u64) -> Result<()
     Ok(())
 }
 
-/// Claims a key until `expires_at`. False when another owner holds it.
+/// Who claims a key, and until when unless that is renewed.
+pub(crate) fn claim_on(
+    connection: &Connection,
+    namespace: i64,
+    key: &[u8],
+) -> Result<Option<(String, Timestamp)>> {
+    Ok(connection
+        .prepare_cached("SELECT owner, expires_at FROM job WHERE namespace = ?1 AND key = ?2")?
+        .query_row(params![namespace, key], |row| {
+            Ok((row.get(0)?, Timestamp(row.get(1)?)))
+        })
+        .optional()?)
+}
+
+/// Claims a key until `expires_at`, whoever held it.
 pub(crate) fn claim_job(
     connection: &Connection,
     namespace: i64,
     key: &[u8],
     owner: &str,
-    now: Timestamp,
     expires_at: Timestamp,
-) -> Result<bool> {
-    let changed = connection
-        .prepare_cached(
-            "INSERT INTO job (namespace, key, owner, expires_at) VALUES (?1, ?2, ?3, ?5)
-             ON CONFLICT (namespace, key) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
-             WHERE owner = ?3 OR expires_at <= ?4",
-        )?
-        .execute(params![namespace, key, owner, now.0, expires_at.0])?;
-    Ok(changed > 0)
+) -> Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO job (namespace, key, owner, expires_at) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![namespace, key, owner, expires_at.0])?;
+    Ok(())
+}
+
+/// Gives up all that an owner claims who is gone.
+pub(crate) fn release_owner(connection: &Connection, owner: &str) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM job WHERE owner = ?1")?
+        .execute([owner])?;
+    Ok(())
 }
 
 /// Gives a claim up.
