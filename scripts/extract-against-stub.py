@@ -29,6 +29,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+# The product's own prompts, whole: what a test adds are the stub's marks.
+PROMPTS = Path(__file__).resolve().parent.parent / "crates" / "engine" / "src" / "extraction" / "prompts"
 FAILURES = ["http500", "http429", "garbage", "empty", "disconnect"]
 wrong = []
 
@@ -88,14 +90,20 @@ def prepare(folder, bench, kilobytes, files):
         if part:
             (notes / f"part{at:03}.txt").write_text("\n\n".join(part) + "\n")
     (folder / "prompts").mkdir()
-    (folder / "prompts" / "extract.md").write_text("STUB-JSON-EXTRACT\n{{schema}}{{language}}\n")
-    (folder / "prompts" / "passage.md").write_text("{{text}}\n")
+    own = (PROMPTS / "extract.md").read_text()
+    (folder / "prompts" / "extract.md").write_text(own + "\nother_relationships\n")
+    own = (PROMPTS / "passage.md").read_text()
+    marked = own.replace("{{text}}", "<<DOCUMENT_START>>{{text}}<<DOCUMENT_END>>")
+    (folder / "prompts" / "passage.md").write_text(marked)
 
 
 def configure(folder, port):
+    prompts = 'prompts = "prompts"\n' if (folder / "prompts").exists() else ""
     (folder / "malha.toml").write_text(
         f'[models]\nprovider = "openai"\nbase_url = "http://127.0.0.1:{port}/v1"\nmodel = "stub"\n'
         "retries = 2\nretry_pause_ms = 20\nconcurrency = 16\n"
+        '[[models.price]]\nmodel = "stub"\ninput_per_million = 1.0\noutput_per_million = 4.0\n'
+        "[extraction]\n" + prompts
     )
 
 
@@ -142,11 +150,13 @@ def cost(program, bench, folder, kilobytes):
         configure(folder, stub.port)
         _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate")
         expect(stub.calls()[0] == 0, "an estimate sends nothing")
+        # From nothing: the estimate has indexed already.
+        shutil.rmtree(folder / ".malha")
         code, report, cpu, seconds = index(program, folder)
         spent = report["extract"]["spent"]
         stats = stub.stats()
         tokens = sum(kind["prompt_tokens"] for kind in stats["kinds"].values())
-        print(f"first run: exit {code}, {report['extract']['passages']} passages, {spent['calls']} calls, "
+        print(f"first run, from an empty store: exit {code}, {report['extract']['passages']} passages, {spent['calls']} calls, "
               f"{tokens} prompt tokens ({stats['tokenizer']}), {estimate['input_tokens']} by our own cl100k counter, "
               f"CPU {cpu:.2f} s, {seconds:.1f} s, {report['extract']['entities']} entities, "
               f"{report['extract']['relations']} relations")
@@ -171,8 +181,19 @@ def cost(program, bench, folder, kilobytes):
               f"{estimate['output_tokens']} out, {estimate['seconds']:.0f} s; the bill: {spent['calls']} calls, "
               f"{spent['input_tokens']} in, {spent['output_tokens']} out")
         expect(estimate["calls"] == spent["calls"], "the sample is not paid for again")
-        for name in ["input_tokens", "output_tokens"]:
+        for name in ["input_tokens", "output_tokens", "cost"]:
             expect(abs(estimate[name] / spent[name] - 1) < 0.1, f"{name} within 10 % after a sample of 20")
+    # Seconds, where they are the model's and not ours.
+    shutil.rmtree(folder)
+    prepare(folder, bench, 600, 1)
+    with Stub(bench, "--latency-ms", "1000") as stub:
+        configure(folder, stub.port)
+        _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate", "--sample", "20")
+        _, report, _, _ = index(program, folder)
+        took = report["extract"]["elapsed_ms"] / 1000
+        print(f"a model that takes 1 s: estimate {estimate['seconds']:.1f} s for {estimate['calls']} calls, "
+              f"took {took:.1f} s")
+        expect(abs(estimate["seconds"] / took - 1) < 0.1, "seconds within 10 % after a sample of 20")
 
 
 def kills(program, bench, folder):
@@ -226,7 +247,7 @@ def sharing(program, bench, folder):
     for together in [0, 400, 800, 1600]:
         configure(folder, 9)
         with open(folder / "malha.toml", "a") as file:
-            file.write(f"[extraction]\ntogether_tokens = {together}\n")
+            file.write(f"together_tokens = {together}\n")
         _, estimate, _, _ = malha(program, folder, "index", "notes", "--extract", "llm", "--estimate")
         print(f"{estimate['passages']} small notes, together_tokens = {together}: {estimate['calls']} calls, "
               f"{estimate['input_tokens']} tokens of prompts")

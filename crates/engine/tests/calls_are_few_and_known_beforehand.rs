@@ -28,6 +28,8 @@ struct Clerk {
     garbles: bool,
     /// Replies about several passages are cut off in the middle.
     cuts: bool,
+    /// After so many answers there are none.
+    fades: Option<(usize, ModelErrorKind)>,
 }
 
 /// `A knows B. C knows D.` as a model would put it.
@@ -51,7 +53,8 @@ impl ChatModel for Clerk {
     }
 
     fn concurrency(&self) -> usize {
-        2
+        // One after the other, so that what comes after the last answer is known.
+        if self.fades.is_some() { 1 } else { 2 }
     }
 
     fn complete(
@@ -65,7 +68,11 @@ impl ChatModel for Clerk {
             text.trim().to_owned()
         };
         let several: Vec<String> = user.split("### passage ").skip(1).map(text_of).collect();
-        self.calls.fetch_add(1, Ordering::Relaxed);
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        if let Some((after, kind)) = self.fades.filter(|(after, _)| calls >= *after) {
+            let message = format!("no answer after {after}");
+            return Err(ModelError::new(kind, "clerk", message));
+        }
         let (passages, text) = if several.is_empty() {
             let passage = text_of(user);
             let said = said_of(&passage).to_string();
@@ -146,14 +153,30 @@ fn engine_of(notes: &[(String, String)]) -> Engine {
 #[test]
 fn an_estimate_with_a_sample_is_what_the_run_takes() {
     let notes = notes(120);
-    let check = |settings: &ExtractionSettings| {
+    let check = |settings: &ExtractionSettings, not_counted: usize| {
         let engine = engine_of(&notes);
         let model = Clerk::default();
         let run = run(&model, settings);
         let blind = engine.estimate_extraction(&run, 0, &()).unwrap();
         assert_eq!((model.calls(), blind.learned_from), (0, 0));
+        // Two at once, each half a second and 80 tokens of reply in a second.
+        let each = 0.5 + blind.output_tokens as f64 / (blind.calls as f64 * 80.0);
+        let seconds = each * blind.calls.div_ceil(2) as f64;
+        assert!(
+            (blind.seconds / seconds - 1.0).abs() < 0.01,
+            "{}",
+            blind.seconds
+        );
+        assert!(!blind.seconds_are_measured);
+        assert_eq!(
+            blind.not_counted.len(),
+            not_counted,
+            "{:?}",
+            blind.not_counted
+        );
         let estimate = engine.estimate_extraction(&run, 12, &()).unwrap();
         assert_eq!(estimate.known, 12);
+        assert!(estimate.seconds_are_measured);
         assert_eq!(estimate.sampled.calls as usize, model.calls());
         let report = engine.extract(&run, &()).unwrap();
         assert_eq!(
@@ -173,12 +196,14 @@ fn an_estimate_with_a_sample_is_what_the_run_takes() {
             (0, 0, 120)
         );
     };
-    check(&ExtractionSettings::default());
-    check(&together());
-    check(&ExtractionSettings {
+    check(&ExtractionSettings::default(), 1);
+    check(&together(), 1);
+    let twice = ExtractionSettings {
         second_pass: true,
+        summarize: true,
         ..ExtractionSettings::default()
-    });
+    };
+    check(&twice, 2);
 }
 
 #[test]
@@ -379,11 +404,11 @@ fn a_failing_endpoint_is_no_reason_to_lose_a_passage() {
             _on_text: &mut dyn FnMut(&str),
         ) -> Result<ChatReply, ModelError> {
             self.0.fetch_add(1, Ordering::Relaxed);
-            Err(ModelError {
-                kind: ModelErrorKind::Transient { retry_after: None },
-                model: "clerk".to_owned(),
-                message: "down".to_owned(),
-            })
+            Err(ModelError::new(
+                ModelErrorKind::Transient { retry_after: None },
+                "clerk",
+                "down",
+            ))
         }
     }
     let engine = engine_of(&notes(6));
@@ -396,4 +421,89 @@ fn a_failing_endpoint_is_no_reason_to_lose_a_passage() {
     let model = Clerk::default();
     let report = extract(&engine, &model, &settings);
     assert_eq!((report.failed.len(), model.calls()), (0, 1));
+}
+
+#[test]
+fn a_model_that_falls_silent_ends_the_run_and_the_next_one_goes_on() {
+    let check = |kind: ModelErrorKind, most: usize| {
+        let engine = engine_of(&notes(60));
+        let settings = ExtractionSettings::default();
+        let model = Clerk {
+            fades: Some((10, kind)),
+            ..Clerk::default()
+        };
+        let report = extract(&engine, &model, &settings);
+        assert_eq!((report.extracted, report.left), (10, 50), "{kind:?}");
+        assert_eq!(report.failed, [], "nothing is wrong with the passages");
+        assert!(report.stopped.unwrap().contains("no answer after 10"));
+        assert_eq!(model.calls(), 10 + most, "{kind:?}");
+        let model = Clerk::default();
+        let report = extract(&engine, &model, &settings);
+        assert_eq!(
+            (report.known, report.extracted, model.calls()),
+            (10, 50, 50)
+        );
+        assert_eq!(report.stopped, None);
+    };
+    check(ModelErrorKind::Permanent, 5);
+    let hour = Some(std::time::Duration::from_hours(1));
+    check(ModelErrorKind::Transient { retry_after: hour }, 5);
+    check(ModelErrorKind::Transient { retry_after: None }, 20);
+}
+
+#[test]
+fn a_model_that_will_not_answer_some_is_asked_about_the_others() {
+    let engine = engine_of(&notes(30));
+    let model = Clerk {
+        fades: Some((10, ModelErrorKind::Refused)),
+        ..Clerk::default()
+    };
+    let report = extract(&engine, &model, &ExtractionSettings::default());
+    assert_eq!((report.extracted, report.failed.len()), (10, 20));
+    assert_eq!((report.left, report.stopped), (0, None));
+}
+
+#[test]
+fn every_run_is_in_the_log_from_its_start() {
+    /// Looks into the log while it is asked.
+    struct Witness<'a>(&'a Engine, Clerk);
+    impl ChatModel for Witness<'_> {
+        fn name(&self) -> &'static str {
+            "clerk"
+        }
+        fn complete(
+            &self,
+            request: &ChatRequest,
+            on_text: &mut dyn FnMut(&str),
+        ) -> Result<ChatReply, ModelError> {
+            let now = &self.0.runs(1).unwrap()[0];
+            assert_eq!((now.finished_at, &now.report), (None, &Value::Null));
+            if request.messages[1].text.starts_with("Passage 1:") {
+                return Err(ModelError::new(ModelErrorKind::Permanent, "clerk", "no"));
+            }
+            self.1.complete(request, on_text)
+        }
+    }
+    let engine = engine_of(&notes(9));
+    let model = Witness(&engine, Clerk::default());
+    let settings = ExtractionSettings::default();
+    let run = ExtractionRun {
+        model: &model,
+        settings: &settings,
+        limit: SpendingLimit::default(),
+    };
+    engine.estimate_extraction(&run, 0, &()).unwrap();
+    engine.estimate_extraction(&run, 2, &()).unwrap();
+    engine.extract(&run, &()).unwrap();
+    let limit = SpendingLimit::default();
+    engine
+        .infer_schema(&model, &settings, 3, limit)
+        .unwrap_err();
+    let runs = engine.runs(10).unwrap();
+    let kinds: Vec<&str> = runs.iter().rev().map(|run| run.kind.as_str()).collect();
+    assert_eq!(kinds, ["index", "estimate", "extract", "schema"]);
+    assert!(runs.iter().all(|run| run.finished_at.is_some()));
+    assert_eq!(runs[2].report["sampled"]["calls"], 2);
+    assert_eq!(runs[1].report["spent"]["calls"], 7);
+    assert!(runs[0].report["error"].is_string(), "{}", runs[0].report);
 }

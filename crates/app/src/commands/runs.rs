@@ -71,30 +71,56 @@ fn cells(run: &RunRecord) -> [String; 5] {
 /// The few numbers that tell one run from another.
 fn did(run: &RunRecord) -> String {
     let report = &run.report;
+    if let Some(error) = report["error"].as_str() {
+        return error.to_owned();
+    }
+    if run.finished_at.is_none() {
+        return "no end: it was killed, or goes on".to_owned();
+    }
     let number = |name: &str| report[name].as_u64().unwrap_or_default();
     let length = |name: &str| report[name].as_array().map_or(0, Vec::len);
-    if run.kind == "extract" {
-        let spent = &report["spent"];
-        let of = |name: &str| spent[name].as_u64().unwrap_or_default();
+    let spent = |name: &str| {
+        let of = |field: &str| report[name][field].as_u64().unwrap_or_default();
         format!(
-            "{} passages, {} extracted, {} failed, {} left; {} calls, {} retries, {} tokens",
-            number("passages"),
-            number("extracted"),
-            length("failed"),
-            number("left"),
+            "{} calls, {} retries, {} tokens",
             of("calls"),
             of("retries"),
             of("input_tokens") + of("output_tokens"),
         )
-    } else {
-        format!(
+    };
+    match run.kind.as_str() {
+        "extract" => format!(
+            "{} passages, {} extracted, {} failed, {} left; {}",
+            number("passages"),
+            number("extracted"),
+            length("failed"),
+            number("left"),
+            spent("spent"),
+        ),
+        "estimate" => format!("a sample: {}", spent("sampled")),
+        "schema" => format!(
+            "{} entity types and {} relations proposed; {}",
+            number("entity_types"),
+            number("relations"),
+            spent("spent"),
+        ),
+        "import" => format!(
+            "{} passages, {} matched, {} entities, {} relations, {} communities, {} failed",
+            number("passages"),
+            number("matched"),
+            number("entities"),
+            number("relations"),
+            number("communities"),
+            length("failures"),
+        ),
+        _ => format!(
             "{} read, {} added, {} changed, {} removed, {} failed",
             number("read"),
             number("added"),
             number("changed"),
             number("removed"),
             length("failed"),
-        )
+        ),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Extraction by a chat model: asking, storing, reviewing what was left out.
 
+use serde_json::json;
+
 use super::Engine;
 use crate::extraction::{
     ExtractionSettings, Passage, Prompts, Schema, infer_request, read_schema_reply,
@@ -55,8 +57,8 @@ impl Engine {
     /// interruption or a limit reached is in the report too: what was paid for is stored.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the schema or a prompt cannot be used. [`Error::Model`]: the model refuses
-    /// whatever is asked.
+    /// [`Error::Usage`]: the schema or a prompt cannot be used. [`Error::Model`]: the model gives no answer to
+    /// anything; where it stopped answering in mid-run, the report says so.
     pub fn extract(
         &self,
         run: &ExtractionRun<'_>,
@@ -77,6 +79,25 @@ impl Engine {
             cost = tracing::field::Empty,
         );
         let _entered = span.enter();
+        let (report, stopped) = self.logged("extract", || {
+            let (report, stopped) = self.extract_and_store(run, progress)?;
+            record(&span, &report);
+            Ok(((report.clone(), stopped), report))
+        })?;
+        match stopped {
+            Some(Error::Interrupted) => Err(Error::Interrupted),
+            // Nothing came of the run, and the model says why.
+            Some(error @ Error::Model(_)) if report.extracted == 0 => Err(error),
+            _ => Ok(report),
+        }
+    }
+
+    /// What an extraction did, and what ended it early.
+    fn extract_and_store(
+        &self,
+        run: &ExtractionRun<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(ExtractReport, Option<Error>)> {
         let started = self.clock.now();
         let replies = self.replies(run.limit);
         let mut report = ExtractReport::default();
@@ -123,22 +144,9 @@ impl Engine {
         report.spent = replies.spent();
         report.steps = replies.spent_by_step();
         report.elapsed_ms = (self.clock.now().0 - started.0).max(0) as u64;
-        record(&span, &report);
         report.budget_reached = matches!(stopped, Some(Error::BudgetReached { .. }));
-        self.with_job(progress, |job| {
-            let lease = job
-                .store
-                .write_lease("malha index --extract", job.config.lease_wait)?;
-            let transaction = lease.transaction()?;
-            let now = self.clock.now();
-            storage::save_run(transaction.connection(), started, now, "extract", &report)?;
-            transaction.commit_bookkeeping()
-        })?;
-        match stopped {
-            Some(Error::Interrupted) => Err(Error::Interrupted),
-            Some(error @ Error::Model(_)) => Err(error),
-            _ => Ok(report),
-        }
+        report.stopped = stopped.as_ref().map(ToString::to_string);
+        Ok((report, stopped))
     }
 
     /// Asks about names that may be one thing, and for summaries, where the settings say so.
@@ -200,15 +208,34 @@ impl Engine {
         let mut read = Read::new(&plan, &replies)?;
         let mut wanted = read.wanted(&plan, &replies, run.anew)?;
         let chosen = Plan::sample(&wanted, sample);
-        if !chosen.is_empty() {
-            self.with_job(progress, |job| extract::note_version(job, &plan))?;
-            let called = extract::call_all(&plan, &chosen, run.model, &replies, progress)?;
-            if let Some(stopped) = called.stopped {
-                return Err(stopped);
+        let sampled = !chosen.is_empty();
+        let estimated = || {
+            if sampled {
+                self.with_job(progress, |job| extract::note_version(job, &plan))?;
+                let called = extract::call_all(&plan, &chosen, run.model, &replies, progress)?;
+                if let Some(stopped) = called.stopped {
+                    return Err(stopped);
+                }
+                read.refresh(&plan, &replies, &chosen)?;
+                wanted = read.wanted(&plan, &replies, run.anew)?;
             }
-            read.refresh(&plan, &replies, &chosen)?;
-            wanted = read.wanted(&plan, &replies, run.anew)?;
+            let estimate = self.estimate(run, &plan, &wanted, &replies)?;
+            Ok((estimate.clone(), estimate))
+        };
+        if sampled {
+            self.logged("estimate", estimated)
+        } else {
+            estimated().map(|(estimate, _)| estimate)
         }
+    }
+
+    fn estimate(
+        &self,
+        run: &ExtractionRun<'_>,
+        plan: &Plan,
+        wanted: &[usize],
+        replies: &ReplyCache<'_>,
+    ) -> Result<ExtractEstimate> {
         let seconds = {
             let store = self.store();
             match store.namespace(&self.namespace)? {
@@ -221,7 +248,7 @@ impl Engine {
                 None => None,
             }
         };
-        let mut estimate = extract::estimate(&plan, &wanted, &replies, run.model, seconds)?;
+        let mut estimate = extract::estimate(plan, wanted, replies, run.model, seconds)?;
         estimate.sampled = replies.spent();
         Ok(estimate)
     }
@@ -254,14 +281,24 @@ impl Engine {
         let language = settings.language.as_deref();
         let request = infer_request(&prompts, language, &passages, settings.max_output_tokens);
         let replies = self.replies(limit);
-        let reply = CachedModel::new(model, &replies, "schema").ask(&request, None, &mut |_| {})?;
-        replies.flush()?;
-        read_schema_reply(&reply.text).or_else(|reason| {
-            replies.reject(reply.id, &reason)?;
-            Err(Error::Usage(format!(
-                "{}: {reason}; try again or another model",
-                reply.model
-            )))
+        self.logged("schema", || {
+            let asked = CachedModel::new(model, &replies, "schema");
+            let reply = asked.ask(&request, None, &mut |_| {})?;
+            replies.flush()?;
+            let schema = read_schema_reply(&reply.text).or_else(|reason| {
+                replies.reject(reply.id, &reason)?;
+                Err(Error::Usage(format!(
+                    "{}: {reason}; try again or another model",
+                    reply.model
+                )))
+            })?;
+            let report = json!({
+                "passages": passages.len(),
+                "entity_types": schema.entity.len(),
+                "relations": schema.relation.len(),
+                "spent": replies.spent(),
+            });
+            Ok((schema, report))
         })
     }
 

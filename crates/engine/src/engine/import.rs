@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Engine;
 use crate::Result;
-use crate::exchange::{ForeignCommunity, ForeignFormat, read_foreign};
+use crate::exchange::{ForeignCommunity, ForeignFormat, ForeignGraph, read_foreign};
 use crate::memory::entity_of_name;
 use crate::storage::{self, CommunityRow, Membership, StoredReport};
 use crate::types::{
@@ -28,6 +28,19 @@ impl Engine {
         progress: &dyn Progress,
     ) -> Result<ForeignReport> {
         let graph = read_foreign(format, path)?;
+        self.logged("import", || {
+            let report = self.take_in(format, graph, label, progress)?;
+            Ok((report.clone(), report))
+        })
+    }
+
+    fn take_in(
+        &self,
+        format: ForeignFormat,
+        graph: ForeignGraph,
+        label: &str,
+        progress: &dyn Progress,
+    ) -> Result<ForeignReport> {
         let mut report = ForeignReport {
             passages: graph.passages.len(),
             failures: graph.failures,

@@ -31,6 +31,7 @@ mod recall;
 mod replies;
 mod reports;
 mod review;
+mod run_log;
 mod selection;
 mod structured;
 mod times;

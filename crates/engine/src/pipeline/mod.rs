@@ -156,6 +156,9 @@ pub(crate) fn episode_hash(text: &str) -> Vec<u8> {
     prepare::hash_parts(&[b"", text.as_bytes()])
 }
 
+/// What the log of runs calls this.
+const RUN: &str = "index";
+
 fn take_lease<'a>(job: &Job<'a>) -> Result<WriteLease<'a>> {
     job.store.write_lease("malha index", job.config.lease_wait)
 }
@@ -189,7 +192,12 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     changes.link_keys.extend(plan.link_keys.iter().cloned());
     let is_idle = touched == 0 && plan.is_settled && !plan.pending;
     let before = job.store.generation()?;
+    let mut noted = None;
     if !is_idle {
+        // Before the work, so that a run that is killed shows.
+        let transaction = lease.transaction()?;
+        noted = Some(storage::begin_run(transaction.connection(), started, RUN)?);
+        transaction.commit_bookkeeping()?;
         job.progress.stage(Stage::Read, plan.candidates.len());
         if bulk {
             run_large(job, lease, plan, &chunking, &mut changes, also)?;
@@ -201,13 +209,12 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     let mut report = changes.report;
     report.elapsed_ms = (job.clock.now().0 - started.0).max(0) as u64;
     let transaction = lease.transaction()?;
-    storage::save_run(
-        transaction.connection(),
-        started,
-        job.clock.now(),
-        "index",
-        &report,
-    )?;
+    let connection = transaction.connection();
+    let noted = match noted {
+        Some(id) => id,
+        None => storage::begin_run(connection, started, RUN)?,
+    };
+    storage::end_run(connection, noted, job.clock.now(), &report)?;
     transaction.commit_bookkeeping()?;
     Ok(Indexed { report, graph })
 }

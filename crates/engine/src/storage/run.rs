@@ -66,20 +66,25 @@ pub(crate) fn known_languages(connection: &Connection, namespace: i64) -> Result
         .collect())
 }
 
-/// Stores what a run did.
-pub(crate) fn save_run(
+/// Notes that a run began. One without an end was killed, or is going on.
+pub(crate) fn begin_run(connection: &Connection, started: Timestamp, kind: &str) -> Result<i64> {
+    connection
+        .prepare_cached("INSERT INTO run (started_at, kind) VALUES (?1, ?2)")?
+        .execute(params![started.0, kind])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Notes what a run did.
+pub(crate) fn end_run(
     connection: &Connection,
-    started: Timestamp,
+    id: i64,
     finished: Timestamp,
-    kind: &str,
     report: &impl Serialize,
 ) -> Result<()> {
     let json = serde_json::to_string(report).expect("a report is plain data");
     connection
-        .prepare_cached(
-            "INSERT INTO run (started_at, finished_at, kind, report) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![started.0, finished.0, kind, json])?;
+        .prepare_cached("UPDATE run SET finished_at = ?2, report = ?3 WHERE id = ?1")?
+        .execute(params![id, finished.0, json])?;
     Ok(())
 }
 

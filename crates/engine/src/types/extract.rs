@@ -14,7 +14,7 @@ pub struct ExtractReport {
     pub extracted: usize,
     /// Could not be used, with the reason; the next run asks again.
     pub failed: Vec<ItemFailure>,
-    /// Not asked for: the budget was used up, or the run was interrupted.
+    /// Not asked for: the budget was used up, the run was interrupted, or the model gave no answer to anything.
     pub left: usize,
     pub entities: usize,
     pub relations: usize,
@@ -44,6 +44,9 @@ pub struct ExtractReport {
     #[serde(default)]
     pub steps: BTreeMap<String, Spent>,
     pub budget_reached: bool,
+    /// What ended the run before everything was asked for: the budget, or the model's failure.
+    #[serde(default)]
+    pub stopped: Option<String>,
     pub elapsed_ms: u64,
 }
 
@@ -59,24 +62,29 @@ pub struct ExtractEstimate {
     pub output_tokens: u64,
     /// `None` where the model has no price.
     pub cost: Option<f64>,
-    /// By what calls so far took, at the model's concurrency; `None` before the first call.
-    pub seconds: Option<f64>,
+    /// By what calls so far took, at the model's concurrency; before the first one, by what calls of small models at
+    /// their providers take.
+    pub seconds: f64,
+    pub seconds_are_measured: bool,
     /// Stored replies that lengths of replies are reckoned from; with none, they are those of one model over one book
     /// of prose, and may be off by a half.
     pub learned_from: usize,
     /// What the sample took.
     pub sampled: Spent,
+    /// Calls that may come on top, in words: how many nobody knows before the replies.
+    pub not_counted: Vec<String>,
 }
 
-/// A run as it was noted when it ended.
+/// A run as it was noted when it began and when it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub id: i64,
-    /// `index` or `extract`.
+    /// `index`, `extract`, `estimate`, `schema` or `import`.
     pub kind: String,
     pub started_at: Timestamp,
+    /// `None` for a run that was killed, or goes on.
     pub finished_at: Option<Timestamp>,
-    /// What the run reported.
+    /// What the run reported, or the `error` that ended it.
     pub report: serde_json::Value,
 }
 

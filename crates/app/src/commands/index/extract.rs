@@ -89,7 +89,7 @@ pub(super) fn run(
     show(engine, &indexed, &extracted, settings)?;
     Ok(if extracted.budget_reached {
         Exit::Budget
-    } else if extracted.failed.is_empty() {
+    } else if extracted.failed.is_empty() && extracted.stopped.is_none() {
         exit_of(&indexed)
     } else {
         Exit::Partial
@@ -116,10 +116,14 @@ fn estimate(
         for (name, value) in rows(&estimate) {
             writeln!(out, "{name:<22}{value:>14}")?;
         }
+        for calls in &estimate.not_counted {
+            writeln!(out, "not counted: {calls}")?;
+        }
     }
     out.flush()?;
     if estimate.calls > 0 && estimate.learned_from == 0 {
-        let message = "no reply is stored yet: lengths of replies may be off by a half; --sample 20 asks 20 to know";
+        let message = "no reply is stored yet: lengths of replies and seconds may be off by a half; --sample 20 asks \
+                       20 to know";
         stderr::note(settings.verbosity, message);
     }
     Ok(Exit::Success)
@@ -141,9 +145,11 @@ fn rows(estimate: &ExtractEstimate) -> Vec<(&'static str, String)> {
         ),
         (
             "seconds",
-            estimate
-                .seconds
-                .map_or_else(|| "unknown".to_owned(), |seconds| format!("{seconds:.0}")),
+            if estimate.seconds_are_measured {
+                format!("{:.0}", estimate.seconds)
+            } else {
+                format!("about {:.0}", estimate.seconds)
+            },
         ),
         ("replies learned from", number(estimate.learned_from as u64)),
     ];
@@ -233,9 +239,13 @@ fn show(
             "nothing was extracted: no passage names a thing of the schema",
         );
     }
-    if extracted.budget_reached {
-        let message = "the budget is used up; run the command again with a higher limit to go on";
-        stderr::warning(verbosity, message);
+    if let Some(reason) = &extracted.stopped {
+        let advice = if extracted.budget_reached {
+            "run the command again with a higher limit to go on"
+        } else {
+            "nothing was asked about the rest; run the command again to go on"
+        };
+        stderr::warning(verbosity, &format!("{reason}; {advice}"));
     } else if !extracted.failed.is_empty() {
         let message = "failed passages are asked about again by the next run; `malha quarantine list` has them";
         stderr::note(verbosity, message);

@@ -12,9 +12,11 @@ use crate::replies::{CachedModel, ReplyCache};
 use crate::types::{Progress, Stage};
 use crate::{Error, Result};
 
-/// Failures one after the other, without a success between them, that no later call would mend: a wrong
-/// key, an unknown model.
+/// Failures one after the other, without an answer between them, that no later call would mend: a wrong key, an
+/// unknown model, a spent quota, a provider that wants to be left alone for hours.
 const HOPELESS: usize = 5;
+/// Failures of any kind one after the other, each after all its tries: nobody is there.
+const NOBODY: usize = 20;
 /// Pause before a passage that another process is asking about is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -47,8 +49,34 @@ struct Work {
     /// What one call each is about.
     queue: VecDeque<Vec<usize>>,
     called: Called,
-    hopeless: usize,
+    silence: Silence,
     busy: usize,
+}
+
+/// Failures since the last answer, all at the end of the list of failures.
+#[derive(Debug, Default)]
+struct Silence {
+    failed: usize,
+    /// Of them in a row, those that no later call would mend.
+    hopeless: usize,
+}
+
+impl Silence {
+    /// Whether it has lasted long enough to stop.
+    fn goes_on(&mut self, kind: ModelErrorKind) -> bool {
+        let is_hopeless = match kind {
+            ModelErrorKind::Permanent => true,
+            ModelErrorKind::Transient { retry_after } => retry_after.is_some(),
+            // It answers, but not this.
+            ModelErrorKind::Refused | ModelErrorKind::TooLong => {
+                *self = Self::default();
+                return false;
+            }
+        };
+        self.failed += 1;
+        self.hopeless = if is_hopeless { self.hopeless + 1 } else { 0 };
+        self.hopeless >= HOPELESS || self.failed >= NOBODY
+    }
 }
 
 /// Asks about `wanted`, positions in the plan. Every reply is stored as it arrives, so whatever ends this
@@ -67,7 +95,7 @@ pub(crate) fn call_all(
     let work = Mutex::new(Work {
         queue: plan.calls(wanted).into(),
         called: Called::default(),
-        hopeless: 0,
+        silence: Silence::default(),
         busy: 0,
     });
     replies.renewing(|| {
@@ -196,7 +224,7 @@ fn one(
             Ok(Derived::Read { is_repaired, .. }) => {
                 work.called.extracted += 1;
                 work.called.repaired += usize::from(is_repaired);
-                work.hopeless = 0;
+                work.silence = Silence::default();
             }
             Ok(Derived::Unreadable {
                 reason,
@@ -204,14 +232,22 @@ fn one(
                 replies,
             }) => {
                 rejected.extend(replies.into_iter().map(|id| (id, reason.clone())));
+                work.silence = Silence::default();
                 work.called.failed.push(failed(reason, text));
             }
+            // On its way when the others were given up: nobody is there for it either.
+            Err(Error::Model(_)) if matches!(work.called.stopped, Some(Error::Model(_))) => {
+                work.called.left += 1;
+            }
             Err(Error::Model(error)) => {
-                let is_hopeless = error.kind == ModelErrorKind::Permanent;
-                work.hopeless = if is_hopeless { work.hopeless + 1 } else { 0 };
                 let reason = error.message.clone();
                 work.called.failed.push(failed(reason, String::new()));
-                if work.hopeless >= HOPELESS && work.called.extracted == 0 {
+                if work.silence.goes_on(error.kind) {
+                    // Nothing is wrong with these passages: they were not asked about.
+                    let count = work.silence.failed;
+                    let kept = work.called.failed.len() - count;
+                    work.called.failed.truncate(kept);
+                    work.called.left += count;
                     work.called.stopped.get_or_insert(Error::Model(error));
                 }
             }

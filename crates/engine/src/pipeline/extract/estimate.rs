@@ -16,6 +16,10 @@ use crate::types::ExtractEstimate;
 /// and 9 relations in 1,000 tokens of prose (a `LightRAG` run over 199 passages), which take 1,800 in our format,
 /// with a description of each entity and with fact and quote of each relation.
 const REPLY_SHARE: f64 = 1.8;
+/// Seconds of a call before one was measured: half a second, and what providers of small models write in a second
+/// (gpt-4o-mini some 80 tokens; a model on a laptop a tenth of that).
+const CALL_SECONDS: f64 = 0.5;
+const TOKENS_PER_SECOND: f64 = 80.0;
 /// Stored replies that are looked at: more would cost more than they teach.
 const REPLIES: usize = 200;
 
@@ -66,9 +70,29 @@ pub(crate) fn estimate(
     estimate.cost = replies
         .price(model.name())
         .map(|price| price.cost(estimate.input_tokens, estimate.output_tokens));
-    estimate.seconds = seconds_per_call
-        .map(|seconds| seconds * estimate.calls as f64 / model.concurrency().max(1) as f64);
+    estimate.seconds_are_measured = seconds_per_call.is_some();
+    let each = seconds_per_call.unwrap_or_else(|| {
+        CALL_SECONDS + output / (estimate.calls.max(1) as f64 * TOKENS_PER_SECOND)
+    });
+    let rounds = estimate.calls.div_ceil(model.concurrency().max(1) as u64);
+    estimate.seconds = each * rounds as f64;
+    estimate.not_counted = not_counted(plan);
     Ok(estimate)
+}
+
+/// Calls that nobody can foretell.
+fn not_counted(plan: &Plan) -> Vec<String> {
+    let settings = plan.settings();
+    let mut calls = vec![
+        "a reply that cannot be read is asked for once more, and a passage that does not fit in halves",
+    ];
+    if settings.judge {
+        calls.push("names that may be one thing: one call for ten pairs");
+    }
+    if settings.summarize {
+        calls.push("descriptions that outgrow their limit: one call each");
+    }
+    calls.into_iter().map(str::to_owned).collect()
 }
 
 /// What stored replies teach.
