@@ -97,6 +97,22 @@ fn a_spending_limit_ends_with_its_own_code_and_the_next_run_goes_on() {
     vault
         .malha(&["index", "--extract", "llm", "--max-cost", "1"])
         .expect(78);
+    for bad in ["nan", "inf", "-1", "much"] {
+        let limit = format!("--max-cost={bad}");
+        vault
+            .malha(&["index", "--extract", "llm", &limit])
+            .expect(2);
+    }
+    // A model that only steps in costs money too.
+    let priced = "fallback = [\"openai:large\"]\n[[models.price]]\nmodel = \"small\"\n\
+                  input_per_million = 1.0\noutput_per_million = 1.0\n";
+    let config = std::fs::read_to_string(vault.root.join("malha.toml")).unwrap();
+    vault.write("malha.toml", config + priced);
+    let ran = vault
+        .malha(&["index", "--extract", "llm", "--max-cost", "1"])
+        .expect(78);
+    assert!(ran.stderr.contains("large has no price"), "{}", ran.stderr);
+    assert_eq!(stub.calls(), 1);
     vault.malha(&["index", "--estimate"]).expect(2);
 }
 
@@ -142,4 +158,75 @@ fn a_vaults_own_folder_of_prompts_is_notes_and_nothing_else() {
         .malha(&["index", "--extract", "llm", "--max-calls", "1"])
         .expect(5);
     assert_eq!(stub.calls(), 1);
+}
+
+/// Buglog D10: what was not there to extract is said, and nothing that comes after it fails.
+#[test]
+fn an_extraction_that_finds_nothing_says_so_and_questions_have_no_evidence() {
+    let stub = Stub::start(|_| Answer::chat(r#"{"entities":[],"relations":[]}"#));
+    let config = format!(
+        "[models]\nmodel = \"small\"\nbase_url = \"{}\"\n[extraction]\npassage_tokens = 1200\n",
+        stub.url
+    );
+    let vault = Vault::new(&[("a.md", "ok"), ("b.md", "…"), ("malha.toml", &config)]);
+    let ran = vault.malha(&["index", "--extract", "llm"]).expect(0);
+    assert!(
+        ran.stderr
+            .contains("nothing was extracted: no passage names a thing of the schema"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("passages of more than 1,000 tokens"),
+        "{}",
+        ran.stderr
+    );
+    vault.malha(&["graph", "communities"]).expect(0);
+    let answer = vault
+        .malha(&["ask", "Who keeps the lighthouse?", "--no-model", "--json"])
+        .expect(3)
+        .json();
+    assert_eq!(answer["is_refusal"], true, "{answer}");
+    let calls = stub.calls();
+    let answer = vault.malha(&["ask", "Who keeps the lighthouse?"]).expect(3);
+    assert_eq!(
+        stub.calls(),
+        calls,
+        "nothing to ask a model about: {}",
+        answer.stdout
+    );
+    vault.write("malha.toml", config.replace("1200", "1000"));
+    let ran = vault.malha(&["index", "--extract", "llm"]).expect(0);
+    assert!(!ran.stderr.contains("1,000 tokens"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_provider_that_wants_to_be_left_alone_ends_the_run() {
+    let stub = Stub::start(|request| {
+        if request.number < 3 {
+            let messages = request.body["messages"].as_array().unwrap();
+            let passage = messages.last().unwrap()["content"].as_str().unwrap();
+            let name = passage.split_once("Passage:\n").unwrap().1;
+            let name = name.split_whitespace().next().unwrap();
+            let reply = json!({"entities": [{"name": name, "type": "Person"}], "relations": []});
+            return Answer::chat(&reply.to_string());
+        }
+        let hours = ("retry-after".to_owned(), "7200".to_owned());
+        Answer::Status(429, vec![hours], "{}".to_owned())
+    });
+    let vault = vault(&stub);
+    for number in 0..40 {
+        vault.write(&format!("more/n{number}.md"), format!("Ana{number} rests."));
+    }
+    let ran = vault.malha(&EXTRACT).expect(4);
+    assert_eq!(stub.calls(), 4, "it is not asked again");
+    let report = ran.json();
+    assert_eq!(report["extract"]["extracted"], 3);
+    assert_eq!(report["extract"]["left"], 40);
+    assert_eq!(report["extract"]["failed"], json!([]));
+    assert!(
+        ran.stderr.contains("nothing was asked about the rest"),
+        "{}",
+        ran.stderr
+    );
 }

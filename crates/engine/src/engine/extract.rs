@@ -209,7 +209,7 @@ impl Engine {
         let mut wanted = read.wanted(&plan, &replies, run.anew)?;
         let chosen = Plan::sample(&wanted, sample);
         let sampled = !chosen.is_empty();
-        let estimated = || {
+        let mut estimated = || {
             if sampled {
                 self.with_job(progress, |job| extract::note_version(job, &plan))?;
                 let called = extract::call_all(&plan, &chosen, run.model, &replies, progress)?;
