@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use malha_engine::extraction::ExtractionSettings;
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
-use malha_engine::types::{ExtractReport, ForgetRequest};
+use malha_engine::types::{ExtractReport, ForgetRequest, SpendingLimit};
 use malha_engine::{Engine, EngineConfig, ExtractionRun};
 use serde_json::{Value, json};
 
@@ -487,11 +487,7 @@ fn every_run_is_in_the_log_from_its_start() {
     let engine = engine_of(&notes(9));
     let model = Witness(&engine, Clerk::default());
     let settings = ExtractionSettings::default();
-    let run = ExtractionRun {
-        model: &model,
-        settings: &settings,
-        limit: SpendingLimit::default(),
-    };
+    let run = ExtractionRun::new(&model, &settings);
     engine.estimate_extraction(&run, 0, &()).unwrap();
     engine.estimate_extraction(&run, 2, &()).unwrap();
     engine.extract(&run, &()).unwrap();

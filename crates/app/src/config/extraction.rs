@@ -141,6 +141,7 @@ impl ExtractionFiles {
             second_pass: self.second_pass,
             judge: self.judge,
             summarize: self.summarize,
+            ..ExtractionSettings::default()
         })
     }
 }
