@@ -4,8 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use malha_engine::exchange::{ForeignFormat, read_foreign};
-use malha_engine::types::{ClaimStatus, CommunityRequest, ForeignReport, TimelineRequest};
+use malha_engine::types::{
+    ClaimStatus, CommunityLevel, CommunityRequest, ForeignReport, TimelineRequest,
+};
 use malha_engine::{DocumentInput, Engine, EngineConfig, Error};
+use serde_json::json;
 
 #[path = "support/replay.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -119,6 +122,99 @@ fn folders_of_light_rag_and_nano_graphrag_come_in() {
         assert_eq!(ties(&engine, "Ana Prado").len(), 1, "{name}");
         assert_eq!(report.communities, usize::from(name == "nano"));
     }
+}
+
+#[test]
+fn imported_reports_stay_until_their_members_change() {
+    let (engine, _) = import(ForeignFormat::GraphRag, "msgraphrag");
+    let shown = |level| {
+        let list = engine.communities(&CommunityRequest {
+            level,
+            limit: 10,
+            members: 10,
+            ..CommunityRequest::default()
+        });
+        let mut shown: Vec<(i64, usize, String)> = list
+            .unwrap()
+            .communities
+            .into_iter()
+            .map(|community| (community.id, community.size, community.title))
+            .collect();
+        shown.sort();
+        shown
+    };
+    let (coarse, middle) = (shown(CommunityLevel::Coarse), shown(CommunityLevel::Middle));
+    assert_eq!(coarse[0].2, "Northwind and its people");
+    // What comes later has communities of its own, and neither its names nor more about the old ones change a report.
+    let note = |uri: &str, text: &str| DocumentInput {
+        uri: uri.to_owned(),
+        title: uri.to_owned(),
+        text: text.to_owned(),
+    };
+    let notes = [
+        note(
+            "a.md",
+            "# Tides\n\n[[Harbour]] and [[Pier]] wait for Northwind.",
+        ),
+        note("b.md", "# Pier\n\nThe [[Harbour]] pays Ana Prado."),
+    ];
+    engine.index_documents("notes", &notes, &()).unwrap();
+    for (level, before) in [
+        (CommunityLevel::Coarse, &coarse),
+        (CommunityLevel::Middle, &middle),
+    ] {
+        let now = shown(level);
+        assert_eq!(now[..before.len()], before[..], "{level:?}");
+        assert!(now.len() > before.len(), "{now:?}");
+    }
+    let report = engine.community_report(coarse[0].0).unwrap();
+    assert_eq!(report.summary, "A rope maker, its founder and its head.");
+    assert_eq!(report.model.as_deref(), Some("msgraphrag"));
+    assert_eq!(
+        engine
+            .communities(&CommunityRequest::default())
+            .unwrap()
+            .total,
+        shown(CommunityLevel::Coarse).len()
+    );
+    // Bruno Reis goes: the report that speaks of him does too, that of the others stays theirs.
+    let kept = [note(
+        "u0",
+        "Ana Prado founded Northwind in Lagoa. Northwind makes ropes.",
+    )];
+    engine.index_documents("import/x", &kept, &()).unwrap();
+    let now = shown(CommunityLevel::Coarse);
+    assert_eq!((now[0].0, now[0].1), (coarse[0].0, 3), "{now:?}");
+    assert_eq!(engine.community_report(now[0].0).unwrap().model, None);
+    assert!(engine.verify().unwrap().violations.is_empty());
+}
+
+#[test]
+fn communities_that_are_left_out_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(fixture("nano")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
+    let community = |level: usize, node: &str| json!({ "level": level, "nodes": [node], "report_json": { "title": node, "summary": "Paid for." } });
+    let reports = json!({
+        "0": community(0, "ANA PRADO"), "1": community(3, "ANA PRADO"), "2": community(4, "NORTHWIND"),
+        "3": community(1, "NOBODY"),
+    });
+    let path = folder.path().join("kv_store_community_reports.json");
+    std::fs::write(path, reports.to_string()).unwrap();
+    let engine = Engine::in_memory(EngineConfig::default()).unwrap();
+    let report = engine
+        .import_foreign(ForeignFormat::Nano, folder.path(), "import/x", &())
+        .unwrap();
+    assert_eq!(
+        (
+            report.communities,
+            report.communities_too_fine,
+            report.communities_unknown
+        ),
+        (1, 2, 1)
+    );
 }
 
 #[test]

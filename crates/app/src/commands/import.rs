@@ -140,6 +140,21 @@ fn foreign_summary(report: &ForeignReport, name: &str, settings: &Settings) {
         report.rejected,
     );
     stderr::note(settings.verbosity, &message);
+    for (left_out, why) in [
+        (
+            report.communities_too_fine,
+            "are finer than our three levels",
+        ),
+        (report.communities_unknown, "hold no entity of this store"),
+    ] {
+        if left_out > 0 {
+            let left_out = count(left_out as u64, "community", "communities");
+            stderr::note(
+                settings.verbosity,
+                &format!("{left_out} left out, which {why}"),
+            );
+        }
+    }
 }
 
 fn name_of(args: &Args) -> String {

@@ -19,6 +19,8 @@ use crate::{Error, Result};
 const MAX_CLUSTER_SIZE: usize = 40;
 /// Above this share of changed entities everything is found anew: moving them one by one would only drift.
 const MOST_CHANGED: f64 = 0.5;
+/// The signature of an entity that another program put into its community: it stays there, whatever surrounds it.
+pub(super) const IMPORTED: i64 = 0;
 /// Entities whose names make a title.
 const NAMES_IN_TITLE: usize = 3;
 
@@ -84,8 +86,19 @@ fn detect(store: &Store, namespace: i64, graph: &Graph, at: Moment) -> Result<Fo
             .collect();
     let built = community_network(graph, at);
     let entities = built.entities as u32;
+    let imported: FxHashSet<EntityId> = before
+        .values()
+        .filter(|row| row.signature == IMPORTED)
+        .map(|row| row.entity)
+        .collect();
     let signatures: Vec<i64> = (0..entities)
-        .map(|entity| built.signature(graph, entity))
+        .map(|entity| {
+            if imported.contains(&graph.entities.id(entity)) {
+                IMPORTED
+            } else {
+                built.signature(graph, entity)
+            }
+        })
         .collect();
     let options = HierarchyOptions {
         max_cluster_size: MAX_CLUSTER_SIZE,
@@ -106,7 +119,10 @@ fn detect(store: &Store, namespace: i64, graph: &Graph, at: Moment) -> Result<Fo
     let hierarchy = refined(&built.network, coarsest, &options);
     let levels = CommunityLevel::ALL
         .iter()
-        .map(|level| entity_labels(&built, &hierarchy, level.number()))
+        .map(|level| {
+            let found = entity_labels(&built, &hierarchy, level.number());
+            with_imported(found, level.number(), graph, &before)
+        })
         .collect();
     Ok(Found {
         levels,
@@ -170,6 +186,36 @@ fn entity_labels(
     (labels, numbers.len())
 }
 
+/// The communities of a level with those of another program as they came; what else is in the graph has its own.
+fn with_imported(
+    (mut labels, mut count): (Vec<Option<u32>>, usize),
+    level: usize,
+    graph: &Graph,
+    before: &FxHashMap<(EntityId, usize), Membership>,
+) -> (Vec<Option<u32>>, usize) {
+    let mut imported: FxHashMap<i64, u32> = FxHashMap::default();
+    for (label, entity) in labels.iter_mut().zip(0..) {
+        let row = before.get(&(graph.entities.id(entity), level));
+        // What is tied to nothing any more has no community.
+        if let (Some(label), Some(row)) = (label, row.filter(|row| row.signature == IMPORTED)) {
+            *label = *imported.entry(row.community).or_insert_with(|| {
+                count += 1;
+                count as u32 - 1
+            });
+        }
+    }
+    if imported.is_empty() {
+        return (labels, count);
+    }
+    // Some that were found may have lost everybody.
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    for label in labels.iter_mut().flatten() {
+        let next = numbers.len() as u32;
+        *label = *numbers.entry(*label).or_insert(next);
+    }
+    (labels, numbers.len())
+}
+
 /// Writes what differs from what is stored. Communities that go on keep their ids.
 fn save(store: &Store, namespace: i64, graph: &Graph, found: &Found) -> Result<()> {
     let connection = store.connection();
@@ -209,7 +255,9 @@ fn save(store: &Store, namespace: i64, graph: &Graph, found: &Found) -> Result<(
                     id,
                     level,
                     parent,
-                    content_hash: content_hash(graph, found, members),
+                    content_hash: content_hash(members.iter().map(|&entity| {
+                        (graph.entities.id(entity), found.signatures[entity as usize])
+                    })),
                 },
             )?;
         }
@@ -265,12 +313,12 @@ fn sizes(communities: &[Option<i64>]) -> FxHashMap<i64, usize> {
     sizes
 }
 
-/// Equal as long as the community has the same entities with the same surroundings.
-fn content_hash(graph: &Graph, found: &Found, members: &[u32]) -> Vec<u8> {
+/// Equal as long as the community has the same entities, in their order, with the same signatures.
+pub(super) fn content_hash(members: impl Iterator<Item = (EntityId, i64)>) -> Vec<u8> {
     let mut hash = Sha256::new();
-    for &entity in members {
-        hash.update(graph.entities.id(entity).0.to_le_bytes());
-        hash.update(found.signatures[entity as usize].to_le_bytes());
+    for (entity, signature) in members {
+        hash.update(entity.0.to_le_bytes());
+        hash.update(signature.to_le_bytes());
     }
     hash.finalize().to_vec()
 }

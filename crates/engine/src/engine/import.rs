@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::Engine;
+use super::communities::{IMPORTED, content_hash};
 use crate::Result;
 use crate::exchange::{ForeignCommunity, ForeignFormat, ForeignGraph, read_foreign};
 use crate::memory::entity_of_name;
@@ -15,8 +16,8 @@ use crate::types::{
 impl Engine {
     /// Takes in what another program made of texts. Its passages become documents under `label`, unless it keeps
     /// none: then they are looked for among the documents of the store, by id. What it found in them is checked
-    /// as a model's reply is: a name that a passage does not have is put aside. Communities and their reports hold
-    /// until the store changes.
+    /// as a model's reply is: a name that a passage does not have is put aside. Communities stay as
+    /// they came for the entities they hold, and a report until its community loses some.
     ///
     /// # Errors
     /// [`crate::Error::Usage`]: the files are not of this format.
@@ -103,7 +104,7 @@ impl Engine {
         report.entities = extracted.entities;
         report.relations = extracted.relations;
         report.rejected = extracted.items_rejected;
-        report.communities = self.import_communities(format, &graph.communities)?;
+        self.import_communities(format, &graph.communities, &mut report)?;
         Ok(report)
     }
 
@@ -113,9 +114,10 @@ impl Engine {
         &self,
         format: ForeignFormat,
         communities: &[ForeignCommunity],
-    ) -> Result<usize> {
+        report: &mut ForeignReport,
+    ) -> Result<()> {
         if communities.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
         let store = self.store();
         let lease = store.write_lease("malha import", self.config.lease_wait)?;
@@ -130,17 +132,18 @@ impl Engine {
             .filter(|community| community.level < CommunityLevel::ALL.len())
             .collect();
         ordered.sort_by_key(|community| community.level);
-        let mut kept = 0;
+        report.communities_too_fine = communities.len() - ordered.len();
         for community in ordered {
             let mut members: BTreeSet<EntityId> = BTreeSet::new();
             for name in &community.members {
                 members.extend(entity_of_name(connection, namespace, name)?);
             }
             if members.is_empty() {
+                report.communities_unknown += 1;
                 continue;
             }
             next += 1;
-            kept += 1;
+            report.communities += 1;
             ids.insert(&community.id, next);
             storage::upsert_community(
                 connection,
@@ -152,7 +155,7 @@ impl Engine {
                         .parent
                         .as_deref()
                         .and_then(|parent| ids.get(parent).copied()),
-                    content_hash: Vec::new(),
+                    content_hash: content_hash(members.iter().map(|&member| (member, IMPORTED))),
                 },
             )?;
             if !community.summary.is_empty() {
@@ -191,7 +194,7 @@ impl Engine {
                         entity,
                         level,
                         community,
-                        signature: 0,
+                        signature: IMPORTED,
                     };
                     storage::set_membership(connection, &row)?;
                 }
@@ -199,7 +202,6 @@ impl Engine {
         }
         storage::remove_empty_communities(connection, namespace)?;
         storage::set_community_generation(connection, namespace, store.generation()?)?;
-        transaction.commit_bookkeeping()?;
-        Ok(kept)
+        transaction.commit_bookkeeping()
     }
 }

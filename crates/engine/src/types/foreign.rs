@@ -16,6 +16,10 @@ pub struct ForeignReport {
     pub rejected: usize,
     /// Communities that were kept, with their reports.
     pub communities: usize,
+    /// Communities below our finest level, which are not kept.
+    pub communities_too_fine: usize,
+    /// Communities of whose entities the store has none.
+    pub communities_unknown: usize,
     /// Rows that could not be used.
     pub failures: Vec<ItemFailure>,
 }
