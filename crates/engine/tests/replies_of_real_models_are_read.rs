@@ -84,16 +84,20 @@ fn facts_written_as_calls_by_small_models() {
     };
     let norm = |value: &Value| fold(value.as_str().unwrap_or_default());
     for model in ["Vicuna-13B", "Alpaca-LoRA-13B"] {
-        let (mut replies, mut empty, mut facts, mut theirs, mut shared) = (0, 0, 0, 0, 0);
+        let (mut replies, mut facts, mut theirs, mut shared) = (0, 0, 0, 0);
+        let mut empty: BTreeMap<String, usize> = BTreeMap::new();
         for row in &rows {
             let Some(text) = row["llm"][model]["text"].as_str() else {
                 continue;
             };
             replies += 1;
-            let found = read_reply(text)
-                .map(|reply| reply.relations)
-                .unwrap_or_default();
-            empty += usize::from(found.is_empty());
+            let (found, kind) = match read_reply(text) {
+                Ok(reply) => (reply.relations, "no fact in it".to_owned()),
+                Err(reason) => (Vec::new(), reason.to_string()),
+            };
+            if found.is_empty() {
+                *empty.entry(kind).or_default() += 1;
+            }
             facts += found.len();
             let ours: Vec<(String, String)> = found
                 .iter()
@@ -109,7 +113,7 @@ fn facts_written_as_calls_by_small_models() {
             }
         }
         println!(
-            "{model}: {replies} replies, {empty} without a fact, {facts} facts; {shared} of the {theirs} that the benchmark's own reader found"
+            "{model}: {replies} replies, without a fact {empty:?}, {facts} facts; {shared} of the {theirs} that the benchmark's own reader found"
         );
         assert!(replies > 1000, "{replies}");
         assert!(shared * 100 >= theirs * 80, "{shared} of {theirs}");
