@@ -439,3 +439,22 @@ fn of_two_replies_to_one_question_the_first_counts_and_both_are_on_the_bill() {
     assert!(model.peek(&request("one")).unwrap().is_none());
     assert!(model.peek(&request("two")).unwrap().is_some());
 }
+
+#[test]
+fn a_model_that_answers_nothing_is_not_asked_for_ever() {
+    let engine = Engine::in_memory(config()).unwrap();
+    let echo = Echo {
+        fails: true,
+        ..Echo::default()
+    };
+    let replies = engine.replies(SpendingLimit::default());
+    let model = CachedModel::new(&echo, &replies, "test");
+    let requests: Vec<ChatRequest> = (0..50).map(|n| request(&n.to_string())).collect();
+    let asked = ask_all(&model, &requests, &()).unwrap();
+    assert!(
+        asked
+            .iter()
+            .all(|reply| matches!(reply, Err(Error::Model(_))))
+    );
+    assert_eq!(echo.calls.load(Ordering::SeqCst), 5);
+}

@@ -189,6 +189,9 @@ fn a_report_that_cannot_be_read_costs_no_question_and_is_retried_alone() {
     *is_broken.lock().unwrap() = false;
     let before = writer.asked().len();
     let mended = engine.write_reports(&run).unwrap();
+    let logged = &engine.runs(1).unwrap()[0];
+    assert_eq!(logged.kind, "reports");
+    assert_eq!(logged.report["written"], mended.written);
     assert_eq!((mended.written, mended.missing.len()), (1, 0), "{mended:?}");
     assert_eq!(writer.asked().len(), before + 1, "only that one");
     assert!(ask(AskMode::Global, WHOLE).notes.is_empty());

@@ -104,6 +104,13 @@ fn did(run: &RunRecord) -> String {
             number("relations"),
             spent("spent"),
         ),
+        "reports" => format!(
+            "{} communities, {} reports written, {} missing; {}",
+            number("communities"),
+            number("written"),
+            length("missing"),
+            spent("spent"),
+        ),
         "import" => format!(
             "{} passages, {} matched, {} entities, {} relations, {} communities, {} failed",
             number("passages"),

@@ -64,27 +64,34 @@ impl Engine {
                 "there is no model that writes reports".to_owned(),
             ));
         };
-        self.update_communities()?;
-        let replies = self.replies(run.limit);
-        let writer = ReportWriter {
-            model: CachedModel::new(model, &replies, super::global::REPORT),
-            prompts: &prompts,
-            max_output_tokens: run.settings.max_output_tokens,
-            tries_again: true,
-        };
+        self.logged("reports", || {
+            self.update_communities()?;
+            let replies = self.replies(run.limit);
+            let writer = ReportWriter {
+                model: CachedModel::new(model, &replies, super::global::REPORT),
+                prompts: &prompts,
+                max_output_tokens: run.settings.max_output_tokens,
+                tries_again: true,
+            };
+            let mut done = self.write_all(&writer)?;
+            replies.flush()?;
+            done.spent = replies.spent();
+            Ok((done.clone(), done))
+        })
+    }
+
+    fn write_all(&self, writer: &ReportWriter<'_>) -> Result<ReportsWritten> {
         let mut done = ReportsWritten::default();
         for level in CommunityLevel::ALL.into_iter().rev() {
             let ids = self.communities_first_at(level)?;
             done.communities += ids.len();
             for batch in ids.chunks(BATCH) {
-                let written = self.written_reports(batch, &writer)?;
+                let written = self.written_reports(batch, writer)?;
                 done.written += written.count;
                 done.missing.extend(written.missing);
                 done.budget_reached |= written.budget_reached;
             }
         }
-        replies.flush()?;
-        done.spent = replies.spent();
         Ok(done)
     }
 

@@ -7,8 +7,10 @@
 mod ask_all;
 mod cached_model;
 mod reply_cache;
+mod silence;
 mod spending;
 
 pub use ask_all::ask_all;
 pub use cached_model::{CachedModel, StoredReply};
 pub use reply_cache::ReplyCache;
+pub(crate) use silence::Silence;

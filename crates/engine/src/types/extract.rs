@@ -79,7 +79,7 @@ pub struct ExtractEstimate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub id: i64,
-    /// `index`, `extract`, `estimate`, `schema` or `import`.
+    /// `index`, `extract`, `estimate`, `schema`, `reports` or `import`.
     pub kind: String,
     pub started_at: Timestamp,
     /// `None` for a run that was killed, or goes on.

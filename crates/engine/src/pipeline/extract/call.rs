@@ -7,16 +7,11 @@ use std::time::Duration;
 use super::STEP;
 use super::plan::{Derived, Plan};
 use super::version::{Asked, Looked};
-use crate::language_model::{ChatModel, ChatRequest, ModelErrorKind};
-use crate::replies::{CachedModel, ReplyCache};
+use crate::language_model::{ChatModel, ChatRequest};
+use crate::replies::{CachedModel, ReplyCache, Silence};
 use crate::types::{Progress, Stage};
 use crate::{Error, Result};
 
-/// Failures one after the other, without an answer between them, that no later call would mend: a wrong key, an
-/// unknown model, a spent quota, a provider that wants to be left alone for hours.
-const HOPELESS: usize = 5;
-/// Failures of any kind one after the other, each after all its tries: nobody is there.
-const NOBODY: usize = 20;
 /// Pause before a passage that another process is asking about is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -49,34 +44,9 @@ struct Work {
     /// What one call each is about.
     queue: VecDeque<Vec<usize>>,
     called: Called,
+    /// Its failures are the last ones of the list.
     silence: Silence,
     busy: usize,
-}
-
-/// Failures since the last answer, all at the end of the list of failures.
-#[derive(Debug, Default)]
-struct Silence {
-    failed: usize,
-    /// Of them in a row, those that no later call would mend.
-    hopeless: usize,
-}
-
-impl Silence {
-    /// Whether it has lasted long enough to stop.
-    fn goes_on(&mut self, kind: ModelErrorKind) -> bool {
-        let is_hopeless = match kind {
-            ModelErrorKind::Permanent => true,
-            ModelErrorKind::Transient { retry_after } => retry_after.is_some(),
-            // It answers, but not this.
-            ModelErrorKind::Refused | ModelErrorKind::TooLong => {
-                *self = Self::default();
-                return false;
-            }
-        };
-        self.failed += 1;
-        self.hopeless = if is_hopeless { self.hopeless + 1 } else { 0 };
-        self.hopeless >= HOPELESS || self.failed >= NOBODY
-    }
 }
 
 /// Asks about `wanted`, positions in the plan. Every reply is stored as it arrives, so whatever ends this
@@ -224,7 +194,7 @@ fn one(
             Ok(Derived::Read { is_repaired, .. }) => {
                 work.called.extracted += 1;
                 work.called.repaired += usize::from(is_repaired);
-                work.silence = Silence::default();
+                work.silence.break_off();
             }
             Ok(Derived::Unreadable {
                 reason,
@@ -232,7 +202,7 @@ fn one(
                 replies,
             }) => {
                 rejected.extend(replies.into_iter().map(|id| (id, reason.clone())));
-                work.silence = Silence::default();
+                work.silence.break_off();
                 work.called.failed.push(failed(reason, text));
             }
             // On its way when the others were given up: nobody is there for it either.
@@ -244,7 +214,7 @@ fn one(
                 work.called.failed.push(failed(reason, String::new()));
                 if work.silence.goes_on(error.kind) {
                     // Nothing is wrong with these passages: they were not asked about.
-                    let count = work.silence.failed;
+                    let count = work.silence.length();
                     let kept = work.called.failed.len() - count;
                     work.called.failed.truncate(kept);
                     work.called.left += count;
