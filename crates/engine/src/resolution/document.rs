@@ -1,9 +1,11 @@
 //! Names that notes and rows bear: what models say of such a name is said of what the note is about.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::named::{Decisions, FoundMerge, Named};
 use super::type_family::{Fit, fit};
+use crate::text::simplify;
 use crate::types::{MergeRule, MergeStatus};
 
 /// A document that names a thing: a note, or the rows of one title.
@@ -37,10 +39,10 @@ pub fn documents_meant(
     taken: &BTreeSet<String>,
     decisions: &Decisions,
 ) -> DocumentsMeant {
-    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_name: BTreeMap<Cow<'_, str>, BTreeSet<usize>> = BTreeMap::new();
     for (at, document) in documents.iter().enumerate() {
         for name in &document.names {
-            by_name.entry(name).or_default().push(at);
+            by_name.entry(simplify(name)).or_default().insert(at);
         }
     }
     let mut groups: BTreeMap<&str, Vec<&Named>> = BTreeMap::new();
@@ -57,9 +59,10 @@ pub fn documents_meant(
         }
         let keys = || group.iter().map(|name| name.key.as_str()).chain([kept]);
         let candidates: BTreeSet<usize> = keys()
-            .filter_map(|key| by_name.get(key))
+            .filter_map(|key| by_name.get(&simplify(key)))
             .filter(|bearers| bearers.len() == 1)
-            .map(|bearers| bearers[0])
+            .flatten()
+            .copied()
             .collect();
         let [at] = candidates.iter().copied().collect::<Vec<_>>()[..] else {
             continue;
@@ -129,6 +132,7 @@ mod tests {
             titled("[[y/plan.md]]", &["plan"], &[]),
             titled("[[m.md]]", &["mercury"], &["Planet"]),
             titled("[[o.md]]", &["orion"], &[]),
+            titled("[[u.md]]", &["聯合國"], &[]),
         ];
         let names = [
             named("ana", &["Person"]),
@@ -138,6 +142,7 @@ mod tests {
             named("mercury", &["Person"]),
             named("orion", &["Company"]),
             named("plan", &[]),
+            named("联合国", &[]),
         ];
         let into = BTreeMap::from([("ana".to_owned(), "ana prado".to_owned())]);
         let check = |decisions: &Decisions, taken: &[&str], expected: &[(&str, usize)]| {
@@ -154,7 +159,7 @@ mod tests {
         let merges = check(
             &Decisions::default(),
             &[],
-            &[("ana prado", 0), ("ap", 0), ("orion", 4)],
+            &[("ana prado", 0), ("ap", 0), ("orion", 4), ("联合国", 5)],
         );
         let of = |key: &str| merges.iter().find(|merge| merge.one == key).cloned();
         assert_eq!(of("mercury").unwrap().status, MergeStatus::Proposed);
@@ -163,16 +168,24 @@ mod tests {
         check(
             &Decisions::default(),
             &["orion"],
-            &[("ana prado", 0), ("ap", 0)],
+            &[("ana prado", 0), ("ap", 0), ("联合国", 5)],
         );
         let mut decisions = Decisions::default();
         decisions.insert("ana", "[[a.md]]", false);
         decisions.insert("mercury", "[[m.md]]", true);
-        let merges = check(&decisions, &[], &[("ap", 0), ("mercury", 3), ("orion", 4)]);
+        let merges = check(
+            &decisions,
+            &[],
+            &[("ap", 0), ("mercury", 3), ("orion", 4), ("联合国", 5)],
+        );
         assert_eq!(merges[0].one, "ana", "the pair that was decided is listed");
         assert_eq!(merges[0].status, MergeStatus::Apart);
         let mut decisions = Decisions::default();
         decisions.insert("ap", "ana prado", false);
-        check(&decisions, &[], &[("ana prado", 0), ("orion", 4)]);
+        check(
+            &decisions,
+            &[],
+            &[("ana prado", 0), ("orion", 4), ("联合国", 5)],
+        );
     }
 }

@@ -182,7 +182,7 @@ impl Identity {
             let kept = into.get(key).unwrap_or(key);
             groups.entry(name).or_default().insert(kept);
         }
-        let whole: Vec<(String, String)> = groups
+        let whole: BTreeMap<String, String> = groups
             .into_iter()
             .filter(|(_, kept)| kept.len() == 1)
             .flat_map(|(name, kept)| {
@@ -191,13 +191,10 @@ impl Identity {
             })
             .filter(|(kept, _)| shared.contains_key(kept))
             .collect();
-        for (kept, name) in whole {
-            for end in into.values_mut().filter(|end| **end == kept) {
-                end.clone_from(&name);
-            }
-            self.titles.remove(&kept);
-            into.insert(kept, name);
+        for kept in whole.keys() {
+            self.titles.remove(kept);
         }
+        redirect(into, whole);
     }
 
     /// Joins names to the documents that bear them.
@@ -213,13 +210,11 @@ impl Identity {
             .collect();
         let found = documents_meant(&self.names, into, &titled, &known.given, &known.decisions);
         self.merges.extend(found.merges);
+        let mut to = BTreeMap::new();
         for (kept, at) in found.meant {
             let (document, key) = (&known.documents[at], &titled[at].key);
-            for end in into.values_mut().filter(|end| **end == kept) {
-                end.clone_from(key);
-            }
             self.titles.remove(&kept);
-            into.insert(kept, key.clone());
+            to.insert(kept, key.clone());
             self.documents.insert(key.clone(), document.id);
             // What is said of the document by its name is said of the thing.
             self.members
@@ -227,6 +222,7 @@ impl Identity {
                 .or_default()
                 .insert(name_key(&document.name));
         }
+        redirect(into, to);
         drop_settled(&mut self.merges, into);
     }
 
@@ -282,6 +278,16 @@ impl Identity {
             .map(|(row, merge)| (row, named(&merge.one), named(&merge.other)))
             .collect()
     }
+}
+
+/// Lets what goes into one key go into another, and that key too: once through all, as there may be many of both.
+fn redirect(into: &mut BTreeMap<String, String>, to: BTreeMap<String, String>) {
+    for end in into.values_mut() {
+        if let Some(new) = to.get(end) {
+            end.clone_from(new);
+        }
+    }
+    into.extend(to);
 }
 
 /// What a document is listed under among names: no name has such signs.
