@@ -66,7 +66,7 @@ pub(crate) fn exchange(
     };
     let reply = if question.streamed && is_streamed(&response) {
         let mut heard = Heard::default();
-        heard.reply.model = call.who.to_owned();
+        call.who.clone_into(&mut heard.reply.model);
         let mut is_complete = false;
         let was_ended = for_each_event(response, call, |event| {
             let known = heard.reply.text.len();

@@ -124,7 +124,7 @@ impl ChatModel for Ollama {
 
 fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
     let mut heard = Heard::default();
-    heard.reply.model = call.who.to_owned();
+    call.who.clone_into(&mut heard.reply.model);
     match add_event(value, &mut heard, call)? {
         Next::End => Ok(heard.reply),
         Next::More | Next::Rest => Err(call.lost("the reply broke off")),

@@ -366,7 +366,7 @@ fn a_proxy_is_asked_in_place_of_the_server() {
     };
     // An address of documentation: nobody answers there.
     let settings = settings(Protocol::OpenAi, "http://192.0.2.7:81/v1");
-    let model = connect(&[settings.clone()], &limits).unwrap();
+    let model = connect(std::slice::from_ref(&settings), &limits).unwrap();
     assert_eq!(ask(&model).unwrap().text, "Ana");
     let received = proxy.received();
     let text = format!("{received:?}");

@@ -68,9 +68,7 @@ pub fn documents_meant(
             continue;
         };
         let document = &documents[at];
-        let decided = keys()
-            .filter_map(|key| Some((key, decisions.get(key, &document.key)?)))
-            .next();
+        let decided = keys().find_map(|key| Some((key, decisions.get(key, &document.key)?)));
         let others = joined.entry(at).or_default();
         let is_apart = others.iter().any(|other| {
             group

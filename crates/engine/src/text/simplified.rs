@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A line for each traditional character, in the order of code points: the character and its simplified form,
-/// three bytes each. After `TSCharacters.txt` of OpenCC (Apache-2.0), the first form of each.
+/// three bytes each. After `TSCharacters.txt` of `OpenCC` (Apache-2.0), the first form of each.
 const TABLE: &str = include_str!("simplified.txt");
 
 /// Bytes of a character, and of a line of the table.
