@@ -6,6 +6,14 @@ const MOST: usize = 3;
 /// Letters to insert, drop, replace or exchange with their neighbour to get from one to the other (optimal string
 /// alignment).
 pub fn letters_apart(one: &[char], other: &[char]) -> usize {
+    // What both begin and end with costs nothing: neighbours in a sorted list share most of it.
+    let common = |pairs: &mut dyn Iterator<Item = (&char, &char)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let start = common(&mut one.iter().zip(other));
+    let (one, other) = (&one[start..], &other[start..]);
+    let end = common(&mut one.iter().rev().zip(other.iter().rev()));
+    let (one, other) = (&one[..one.len() - end], &other[..other.len() - end]);
     let width = other.len() + 1;
     let mut before = vec![0; width];
     let mut last: Vec<usize> = (0..width).collect();
@@ -69,6 +77,10 @@ mod tests {
         check("northwind", "northwnd", 1);
         check("", "ab", 2);
         check("kitten", "sitting", 3);
+        check("aab", "aba", 1);
+        check("banana", "bananana", 2);
+        check("abcd", "abcd e", 2);
+        check("abba", "abab", 1);
     }
 
     #[test]
