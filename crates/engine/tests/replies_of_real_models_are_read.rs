@@ -6,7 +6,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use malha_engine::ExtractionRun;
-use malha_engine::extraction::{ExtractionSettings, read_part, read_reply};
+use malha_engine::extraction::{
+    ExtractionSettings, Schema, check_reply, read_part, read_reply, read_schema_reply,
+    read_verdicts,
+};
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError};
 use malha_engine::text::fold;
 use serde_json::{Value, json};
@@ -141,20 +144,68 @@ fn no_bytes_make_the_reader_panic() {
         Just("\"entities\":".to_owned()),
         Just("\"passages\":[".to_owned()),
         Just("\"passage\":1,".to_owned()),
+        Just(r#"{"entities":[{"name":"Ana","type":"Person"},"#.to_owned()),
+        Just(r#"{"id":1,"name":"Bea","properties":{"born":1,"x":[]}},"#.to_owned()),
+        Just(r#"],"relations":[{"source":"Ana","target":1,"type":"KNOWS","quote":"Ana sees 林"},"#.to_owned()),
+        Just(r#"],"claims":[{"subject":"Ana","type":"SAYS","status":"x","description":"d","quote":"Ana"}"#.to_owned()),
+        Just(r#"{"number":1,"same":"yes"}"#.to_owned()),
+        Just(r#"{"entity":{"Person":{}},"relation":{"R":{"source":"Person"}}}"#.to_owned()),
+        Just("Ana sees Bea. ".to_owned()),
+        Just("林砚秋…".to_owned()),
         Just("//".to_owned()),
         Just("/*".to_owned()),
         ".{0,6}",
     ];
+    let schemas = [Schema::default(), small_schema()];
     let mut runner = proptest::test_runner::TestRunner::default();
+    let pieces = proptest::collection::vec(piece, 0..40);
     runner
-        .run(&proptest::collection::vec(piece, 0..40), |pieces| {
-            let text = pieces.concat();
-            let _ = read_reply(&text);
+        .run(&(pieces.clone(), pieces), |(reply, passage)| {
+            let (text, passage) = (reply.concat(), passage.concat());
             let _ = read_part(&text, 1, 2, false);
             let _ = read_part(&text, 2, 3, true);
+            let _ = read_verdicts(&text, 2);
+            if let Ok(schema) = read_schema_reply(&text) {
+                let _ = schema.check();
+            }
+            // Said of itself, and of something else.
+            for passage in [text.as_str(), &passage] {
+                for schema in &schemas {
+                    let Ok(reply) = read_reply(&text) else {
+                        continue;
+                    };
+                    let found = check_reply(reply, passage, schema);
+                    for entity in &found.entities {
+                        let is_typed = schema.entity.is_empty() || !entity.kinds.is_empty();
+                        prop_assert!(is_typed, "{entity:?}");
+                        for place in &entity.places {
+                            prop_assert!(passage.get(place.clone()).is_some(), "{entity:?}");
+                        }
+                    }
+                    for tie in &found.relations {
+                        let ends = tie.source.max(tie.target);
+                        prop_assert!(ends < found.entities.len(), "{tie:?}");
+                        prop_assert!(passage.get(tie.quote.clone()).is_some(), "{tie:?}");
+                    }
+                    for claim in &found.claims {
+                        prop_assert!(claim.subject < found.entities.len(), "{claim:?}");
+                        prop_assert!(passage.get(claim.quote.clone()).is_some(), "{claim:?}");
+                    }
+                }
+            }
             Ok(())
         })
         .unwrap();
+}
+
+fn small_schema() -> Schema {
+    let text = r#"{
+        "entity": { "Person": { "properties": ["born"] }, "Place": {} },
+        "relation": { "KNOWS": { "source": ["Person"], "target": ["Person"] },
+            "SEES": { "source": ["Person"], "target": ["Person", "Place"], "reflexive": true } },
+        "claim": { "SAYS": { "subject": ["Person"] } }
+    }"#;
+    serde_json::from_str(text).unwrap()
 }
 
 /// What gpt-4o-mini found in a book, by passage.

@@ -14,7 +14,7 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show one with what the model said
     Show(ItemArgs),
-    /// Ask about a dropped passage again
+    /// Take a drop back: the next run asks about a passage again
     Retry(ItemArgs),
     /// Want no more of it: a passage is not asked about again
     Drop(ItemArgs),
@@ -99,7 +99,7 @@ fn set_dropped(id: i64, dropped: bool, settings: &Settings) -> anyhow::Result<Ex
     let what = if dropped {
         "dropped"
     } else {
-        "asked about again by the next run"
+        "not dropped: a passage is asked about by the next run with --extract"
     };
     stderr::note(settings.verbosity, &format!("{id}: {what}"));
     Ok(Exit::Success)

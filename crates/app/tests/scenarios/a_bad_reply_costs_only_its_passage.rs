@@ -230,3 +230,90 @@ fn a_provider_that_wants_to_be_left_alone_ends_the_run() {
         ran.stderr
     );
 }
+
+#[test]
+fn braces_of_a_document_and_of_a_prompt_arrive_as_they_are() {
+    let stub = Stub::start(|_| Answer::chat(r#"{"entities":[],"relations":[]}"#));
+    let vault = vault(&stub);
+    let text =
+        "Ana writes {name}, {{x}}, }} and { to %s in ${HOME}: {\"a\": [{\"b\": \"{}\"}]} \\n.";
+    let sample = "Answer like {\"entities\": [{\"name\": \"{Ana}\"}], \"relations\": []} or {} %d.";
+    for note in ["a.md", "b.md", "c.md"] {
+        vault.write(note, text);
+    }
+    vault.write(
+        "own/extract.md",
+        format!("Say what it says.\n{sample}\n{{{{schema}}}}\n"),
+    );
+    let config = format!(
+        "[models]\nmodel = \"small\"\nbase_url = \"{}\"\n\n[extraction]\nprompts = \"own\"\n",
+        stub.url
+    );
+    vault.write("malha.toml", config);
+    vault.malha(&EXTRACT).expect(0);
+    assert!(stub.calls() > 0);
+    for request in stub.received() {
+        let said = |at: usize| {
+            request.body["messages"][at]["content"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
+        assert!(said(0).contains(sample), "{}", said(0));
+        assert!(said(1).contains(text), "{}", said(1));
+    }
+}
+
+#[test]
+fn thoughts_without_an_answer_fail_the_passage_and_the_exit_code_says_so() {
+    let stub = Stub::start(|request| {
+        let messages = request.body["messages"].to_string();
+        if messages.contains("Caio") {
+            // All the room went into thoughts that the server keeps to itself.
+            Answer::ok(json!({
+                "choices": [{ "message": { "role": "assistant", "content": "" }, "finish_reason": "length" }],
+                "usage": { "prompt_tokens": 11, "completion_tokens": 7 },
+            }))
+        } else if messages.contains("Edu") {
+            Answer::chat("<think>maybe {\"x\":1}")
+        } else {
+            answer(request)
+        }
+    });
+    let vault = vault(&stub);
+    let ran = vault.malha(&EXTRACT).expect(4);
+    for reason in ["b.md:1: it is empty", "c.md:1: it holds only thoughts"] {
+        assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+    }
+    assert_eq!(ran.json()["extract"]["extracted"], json!(1));
+    // Each of them was given more room once.
+    for name in ["Caio", "Edu"] {
+        let rooms: Vec<u64> = stub
+            .received()
+            .iter()
+            .filter(|request| request.body["messages"].to_string().contains(name))
+            .map(|request| {
+                let body = &request.body;
+                let room = body
+                    .get("max_tokens")
+                    .or_else(|| body.get("max_completion_tokens"));
+                room.and_then(Value::as_u64).unwrap()
+            })
+            .collect();
+        assert_eq!(rooms, [rooms[0], rooms[0] * 2], "{name}");
+    }
+}
+
+#[test]
+fn only_a_passage_can_be_asked_about_again() {
+    let stub = Stub::start(|_| Answer::chat(r#"{"entities":["Nobody"],"relations":[]}"#));
+    let vault = vault(&stub);
+    vault.malha(&EXTRACT).expect(0);
+    let aside = vault
+        .malha(&["quarantine", "list", "--json"])
+        .expect(0)
+        .json();
+    let number = aside[0]["id"].to_string();
+    let ran = vault.malha(&["quarantine", "retry", &number]).expect(2);
+    assert!(ran.stderr.contains("is no passage"), "{}", ran.stderr);
+}

@@ -312,20 +312,27 @@ impl Engine {
     }
 
     /// Says whether the user wants no more of something put aside. A passage that was dropped is not asked
-    /// about again.
+    /// about again until it is wanted again; an item of a reply comes back with another reply only.
     ///
     /// # Errors
-    /// [`Error::NotFound`]: there is no item of this number.
+    /// [`Error::NotFound`]: there is no item of this number. [`Error::Usage`]: an item that is no passage is wanted
+    /// again, and was not dropped.
     pub fn set_dropped(&self, id: i64, dropped: bool) -> Result<()> {
         let store = self.store();
         let lease = store.write_lease("malha quarantine", self.config.lease_wait)?;
         let transaction = lease.transaction()?;
         let namespace = transaction.namespace(&self.namespace)?;
-        if !storage::set_dropped(transaction.connection(), namespace.0, id, dropped)? {
-            return Err(Error::NotFound {
-                kind: "quarantined item",
-                name: id.to_string(),
-            });
+        let connection = transaction.connection();
+        let before = storage::set_dropped(connection, namespace.0, id, dropped)?;
+        let (kind, was_dropped) = before.ok_or_else(|| Error::NotFound {
+            kind: "quarantined item",
+            name: id.to_string(),
+        })?;
+        if !dropped && !was_dropped && kind != storage::PASSAGE {
+            return Err(Error::Usage(format!(
+                "{id} is no passage but an item of a reply ({kind}): the reply is stored, and only another prompt, \
+                 schema or text asks anew"
+            )));
         }
         transaction.commit_bookkeeping()
     }

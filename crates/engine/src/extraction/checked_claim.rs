@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::checked::{Checker, sentence};
+use super::checked::{Checker, End, sentence};
 use super::claim::status_of;
-use super::extracted::{ExtractedClaim, RejectedItem};
+use super::extracted::ExtractedClaim;
 use super::raw::RawClaim;
 use crate::text::clean_name;
 use crate::types::ClaimStatus;
@@ -18,31 +18,27 @@ impl Checker<'_> {
         match self.checked_claim(raw) {
             Ok(claim) if self.out.claims.contains(&claim) => {}
             Ok(claim) => self.out.claims.push(claim),
-            Err(reason) => self.out.rejected.push(RejectedItem {
-                kind: "claim",
-                item: shown.to_string(),
-                reason,
-            }),
+            Err(reason) => self.reject("claim", shown.to_string(), &reason),
         }
     }
 
     fn checked_claim(&mut self, raw: RawClaim) -> Result<ExtractedClaim, String> {
         let written = clean_name(&raw.kind).map_err(|reason| format!("the type {reason}"))?;
-        let declared = self.schema.claim_type(&written);
-        if declared.is_none() && !self.schema.is_free() {
-            return Err(if self.schema.claim.is_empty() {
+        let schema = self.schema;
+        let declared = schema.claim_type(&written);
+        if declared.is_none() && !schema.is_free() {
+            return Err(if schema.claim.is_empty() {
                 "the schema declares no claims".to_owned()
             } else {
                 format!("the claim {written:?} is not in the schema")
             });
         }
-        let (kind, ends) = match declared {
-            Some((name, kind)) => (
-                name.to_owned(),
-                Some((kind.subject.clone(), kind.object.clone())),
-            ),
-            None => (written, None),
-        };
+        let kind = declared
+            .map_or(written.as_str(), |(name, _)| name)
+            .to_owned();
+        let (subjects, objects) = declared.map_or((&[][..], &[][..]), |(_, kind)| {
+            (&*kind.subject, &*kind.object)
+        });
         let status = match raw.status.as_deref() {
             None => ClaimStatus::Suspected,
             Some(word) => {
@@ -56,18 +52,16 @@ impl Checker<'_> {
             .ok_or("it says nothing: there is no description")?;
         let subject = self.end("subject", &raw.subject)?;
         let object = match &raw.object {
-            Some(object) => Some(self.end("object", object)?),
+            Some(object) => Some((self.end("object", object)?, object.as_str())),
             None => None,
         };
-        if object == Some(subject) {
-            return Err("its subject and its object are one thing".to_owned());
-        }
-        if let Some((subjects, objects)) = &ends {
-            self.fits("subject", subject, subjects)?;
-            if let Some(object) = object {
-                self.fits("object", object, objects)?;
+        if let Some((object, _)) = &object {
+            if self.is_same(&subject, object) {
+                return Err("its subject and its object are one thing".to_owned());
             }
+            self.fits("object", object, objects)?;
         }
+        self.fits("subject", &subject, subjects)?;
         let given = raw
             .quote
             .as_deref()
@@ -75,11 +69,16 @@ impl Checker<'_> {
         let is_quoted = given.is_some();
         let quote = given
             .or_else(|| {
-                let places = |at: usize| self.out.entities[at].places.as_slice();
+                let (object, _) = object.as_ref()?;
                 self.grounding
-                    .sentences_with(places(subject), places(object?))
+                    .sentences_with(self.places(&subject), self.places(object))
             })
             .ok_or("the passage does not have its quote")?;
+        let subject = self.settle("subject", (subject, &raw.subject), subjects)?;
+        let object = match object {
+            Some(object) => Some(self.settle("object", object, objects)?),
+            None => None,
+        };
         Ok(ExtractedClaim {
             subject,
             object,
@@ -93,9 +92,9 @@ impl Checker<'_> {
         })
     }
 
-    /// Whether an entity is of one of these types; one without a type may be any.
-    fn fits(&self, what: &str, at: usize, allowed: &[String]) -> Result<(), String> {
-        let kinds = &self.out.entities[at].kinds;
+    /// Whether an end is of one of these types; one without a type may be any.
+    fn fits(&self, what: &str, end: &End, allowed: &[String]) -> Result<(), String> {
+        let kinds = self.kinds(end);
         let is_allowed = |kind: &String| {
             let mut names = allowed.iter();
             names.any(|name| self.schema.entity_type(name) == Some(kind.as_str()))

@@ -7,9 +7,26 @@ const FIELDS: [&str; 3] = ["<|#|>", "<|>", "{tuple_delimiter}"];
 /// Marks that end a reply or a part of it.
 const ENDS: [&str; 3] = ["<|COMPLETE|>", "<|complete|>", "{completion_delimiter}"];
 
-/// Whether a reply is in one of these formats.
-pub(super) fn is_delimited(text: &str) -> bool {
-    FIELDS.iter().any(|field| text.contains(field)) || ENDS.iter().any(|end| text.contains(end))
+/// How a record begins.
+const RECORDS: [&str; 5] = [
+    "(\"entity\"",
+    "(\"relationship\"",
+    "(\"content_keywords\"",
+    "(entity<",
+    "(relationship<",
+];
+/// How a record that is a line begins.
+const ROWS: [&str; 3] = ["entity<|", "relation<|", "relationship<|"];
+
+/// Where the first record of a reply in one of these formats begins.
+pub(super) fn first_record(text: &str) -> Option<usize> {
+    let marks = RECORDS.iter().chain(&ROWS);
+    marks.filter_map(|mark| text.find(mark)).min()
+}
+
+/// Whether a reply holds a mark that ends one in these formats.
+pub(super) fn is_ended(text: &str) -> bool {
+    ENDS.iter().any(|end| text.contains(end))
 }
 
 /// Reads all records, wherever they start: what ends one reply and starts the next plays no part.
@@ -63,16 +80,10 @@ pub(super) fn read(text: &str) -> RawReply {
 
 /// The records of a reply: each starts at an opening `("entity"` or `("relationship"`, or is a line.
 fn records(text: &str) -> Vec<&str> {
-    let mut starts: Vec<usize> = [
-        "(\"entity\"",
-        "(\"relationship\"",
-        "(\"content_keywords\"",
-        "(entity<",
-        "(relationship<",
-    ]
-    .iter()
-    .flat_map(|mark| text.match_indices(mark).map(|(at, _)| at))
-    .collect();
+    let mut starts: Vec<usize> = RECORDS
+        .iter()
+        .flat_map(|mark| text.match_indices(mark).map(|(at, _)| at))
+        .collect();
     starts.sort_unstable();
     let mut out: Vec<&str> = Vec::new();
     let first = starts.first().copied().unwrap_or(text.len());

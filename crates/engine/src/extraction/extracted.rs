@@ -16,6 +16,9 @@ pub struct Extraction {
     #[serde(default)]
     pub claims: Vec<ExtractedClaim>,
     pub rejected: Vec<RejectedItem>,
+    /// What was odd about the reply, in words.
+    #[serde(default)]
+    pub oddities: Vec<String>,
 }
 
 /// A thing that the passage names.

@@ -82,7 +82,11 @@ pub fn group(chunks: Vec<PassageChunk>, tokens: usize) -> Vec<Passage> {
     passages.into_iter().map(|(passage, _)| passage).collect()
 }
 
-/// Cuts a passage that does not fit in two, at a chunk, or at the middle line or sentence of a single one.
+/// Where a chunk is cut in two: after the first of these behind its middle, the first kind that is there.
+const CUTS: [&str; 6] = ["\n", ". ", "。", "！", "？", " "];
+
+/// Cuts a passage that does not fit in two: at a chunk, or a single one near its middle, at a line or a sentence, else
+/// at a word, else anywhere. `None` where there is nothing to cut.
 pub fn split(passage: &Passage) -> Option<[Passage; 2]> {
     if passage.parts.len() > 1 {
         let half = passage.parts.len() / 2;
@@ -93,16 +97,18 @@ pub fn split(passage: &Passage) -> Option<[Passage; 2]> {
         return Some([of(&passage.parts[..half])?, of(&passage.parts[half..])?]);
     }
     let (chunk, _) = &passage.parts[0];
-    let middle = chunk.text.floor_char_boundary(chunk.text.len() / 2);
-    let after = |separator: &str| {
-        chunk.text[middle..]
-            .find(separator)
-            .map(|at| middle + at + separator.len())
+    let length = chunk.text.len();
+    let middle = chunk.text.floor_char_boundary(length / 2);
+    let after = |cut: &&str| {
+        let at = middle + chunk.text[middle..].find(*cut)? + cut.len();
+        // What follows has to say something.
+        (!chunk.text[at..].trim().is_empty()).then_some(at)
     };
-    let at = after("\n")
-        .or_else(|| after(". "))
-        .or_else(|| after(" "))
-        .filter(|at| *at < chunk.text.len())?;
+    let anywhere = chunk.text.ceil_char_boundary(middle.max(1));
+    let at = CUTS.iter().find_map(after).unwrap_or(anywhere);
+    if at >= length {
+        return None;
+    }
     let piece = |range: Range<usize>| PassageChunk {
         start: chunk.start + range.start,
         end: chunk.start + range.end,
@@ -185,6 +191,30 @@ mod tests {
         let [first, second] = split(one).unwrap();
         assert_eq!(first.text + &second.text, "First sentence. Second one.");
         assert_eq!(second.parts[0].0.id, ChunkId(1));
-        assert!(split(&group(vec![chunk(1, 0, "indivisible")], 99)[0]).is_none());
+    }
+
+    #[test]
+    fn every_script_has_places_to_cut() {
+        let check = |text: &str, expected: Option<&str>| {
+            let halves = split(&group(vec![chunk(1, 0, text)], 999)[0]);
+            if let Some([first, second]) = &halves {
+                assert_eq!(format!("{}{}", first.text, second.text), text);
+                assert_eq!(second.parts[0].0.start, first.text.len(), "{text}");
+            }
+            let second = halves.map(|[_, second]| second.text);
+            assert_eq!(second.as_deref(), expected, "{text}");
+        };
+        check("林砚秋住在港口。她认识安娜。安娜走了。", Some("安娜走了。"));
+        check("港口在哪里？她认识安娜！安娜走了", Some("安娜走了"));
+        // The last line break is the end of it.
+        check(
+            "One went. Two came back then. Three stayed.\n",
+            Some("Three stayed.\n"),
+        );
+        check("no sentence in this one\n", Some("this one\n"));
+        check("林砚秋住在港口", Some("在港口"));
+        check("indivisible", Some("isible"));
+        check("é", None);
+        check("x", None);
     }
 }

@@ -17,6 +17,8 @@ pub struct RawReply {
     pub oddities: Vec<&'static str>,
     /// Items that are neither, as they stood.
     pub unread: Vec<String>,
+    /// It ends in the middle.
+    pub is_cut: bool,
 }
 
 /// A thing as the model named it.
@@ -29,6 +31,8 @@ pub struct RawEntity {
     pub aliases: Vec<String>,
     pub description: Option<String>,
     pub properties: Map<String, Value>,
+    /// What stood where properties were due, when none could be made of it.
+    pub unread_properties: Option<String>,
 }
 
 /// A tie as the model stated it.
@@ -44,6 +48,8 @@ pub struct RawRelation {
     pub valid_from: Option<String>,
     pub valid_to: Option<String>,
     pub properties: Map<String, Value>,
+    /// What stood where properties were due, when none could be made of it.
+    pub unread_properties: Option<String>,
 }
 
 /// A claim as the model made it.
@@ -67,15 +73,16 @@ impl RawReply {
         self.claims.extend(other.claims);
         self.oddities.extend(other.oddities);
         self.unread.extend(other.unread);
+        self.is_cut |= other.is_cut;
     }
 
     /// [`RawReply::extend`] by a reply whose numbers mean its own entities: they become names first.
     pub fn extend_numbered(&mut self, mut other: Self) {
         let mut names: BTreeMap<String, String> = BTreeMap::new();
-        for (number, entity) in other.entities.iter_mut().enumerate() {
-            names.insert(number.to_string(), entity.name.clone());
-            if let Some(id) = entity.id.take() {
-                names.insert(id, entity.name.clone());
+        for (ids, entity) in ids(&other.entities).into_iter().zip(&mut other.entities) {
+            entity.id = None;
+            for id in ids {
+                names.entry(id).or_insert_with(|| entity.name.clone());
             }
         }
         let is_name = |written: &str| names.values().any(|name| name == written);
@@ -123,9 +130,53 @@ impl RawReply {
     }
 }
 
+/// What the relations of a reply may call each of its entities by, besides its name: its id, and its position where no
+/// id is a number.
+pub(super) fn ids(entities: &[RawEntity]) -> Vec<Vec<String>> {
+    let mut given = entities.iter().filter_map(|entity| entity.id.as_ref());
+    let is_numbered = given.any(|id| id.chars().all(|c| c.is_ascii_digit()));
+    let of = |(position, entity): (usize, &RawEntity)| {
+        let position = (!is_numbered).then(|| position.to_string());
+        entity.id.clone().into_iter().chain(position).collect()
+    };
+    entities.iter().enumerate().map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::reply::read_reply;
+    use super::RawReply;
+
+    #[test]
+    fn numbers_of_a_second_pass_mean_its_own_entities() {
+        let check = |reply: &str, expected: &str| {
+            let mut whole = RawReply::default();
+            whole.extend_numbered(read_reply(reply).unwrap());
+            let tie = &whole.relations[0];
+            assert_eq!(
+                format!("{} {}", tie.source, tie.target),
+                expected,
+                "{reply}"
+            );
+        };
+        let relation = r#""relations":[{"source":1,"target":2,"type":"T"}]"#;
+        check(
+            &format!(
+                r#"{{"entities":[{{"id":"1","name":"A"}},{{"id":"2","name":"B"}},{{"id":"3","name":"C"}}],{relation}}}"#
+            ),
+            "A B",
+        );
+        check(
+            &format!(r#"{{"entities":[{{"name":"A"}},{{"name":"B"}},{{"name":"C"}}],{relation}}}"#),
+            "B C",
+        );
+        check(
+            &format!(
+                r#"{{"entities":[{{"id":"x","name":"A"}},{{"id":"y","name":"B"}},{{"name":"C"}}],{relation}}}"#
+            ),
+            "B C",
+        );
+    }
 
     #[test]
     fn a_model_that_lost_itself_is_told_from_one_with_much_to_say() {

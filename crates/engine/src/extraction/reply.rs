@@ -40,10 +40,11 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
         });
     }
     let mut reply = RawReply::default();
-    if had_thoughts {
-        reply.oddities.push("thoughts before the answer");
-    }
-    if delimited::is_delimited(answer) {
+    // What comes first is the form of the reply; the other one may stand in what it says.
+    let first_record = delimited::first_record(answer);
+    let is_delimited = first_record
+        .is_some_and(|record| answer.find(['{', '[']).is_none_or(|value| record < value));
+    if is_delimited {
         reply.extend(delimited::read(answer));
         return Ok(reply);
     }
@@ -64,14 +65,19 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
             continue;
         }
         found_json = true;
-        if read.is_cut {
-            reply.oddities.push("cut off in the middle");
+        if take(&read.value, &mut reply) {
+            is_recognised = true;
+            // One that ends with a whole item only forgot its brackets.
+            reply.is_cut |= read.is_cut && !answer.ends_with(['}', ']']);
         }
-        is_recognised |= take(&read.value, &mut reply);
         if at >= answer.len() {
             break;
         }
         at = answer.ceil_char_boundary(at);
+    }
+    if !is_recognised && (first_record.is_some() || (!found_json && delimited::is_ended(answer))) {
+        reply.extend(delimited::read(answer));
+        return Ok(reply);
     }
     if !is_recognised {
         let written = written_triples::read(answer);
@@ -302,6 +308,32 @@ mod tests {
             r#"{"Entities":[["Ana","Person"],["Bea","Person"]],"Relationships":[{"from":{"name":"Ana"},"to":"Bea","relation":"KNOWS"}]}"#,
         );
         check(&answer[..answer.len() - 2]);
+    }
+
+    #[test]
+    fn what_a_quote_says_decides_nothing() {
+        for quote in [
+            "Models write <think> before they answer",
+            "it ends with </think>",
+            "fields are parted by <|> and ended by <|COMPLETE|>",
+            r#"(\"entity\"<|>ANA<|>PERSON)"#,
+        ] {
+            let text = format!(
+                r#"{{"entities":[{{"name":"Ana"}},{{"name":"Bea"}}],"relations":[{{"source":"Ana","target":"Bea","type":"T","quote":"{quote}"}}]}}"#
+            );
+            let reply = read_reply(&text).unwrap();
+            assert_eq!(names(&reply), ["Ana", "Bea"], "{text}");
+            assert_eq!(ties(&reply), ["Ana T Bea"], "{text}");
+        }
+        let ended = r#"{"entities":[{"name":"Ana"}]}<|COMPLETE|>"#;
+        assert_eq!(names(&read_reply(ended).unwrap()), ["Ana"]);
+        assert!(read_reply("<|COMPLETE|>").unwrap().is_empty());
+        let records = "Found [all of it]:\n(\"entity\"<|>Ana<|>x<|>y)";
+        assert_eq!(names(&read_reply(records).unwrap()), ["Ana"]);
+        assert_eq!(
+            read_reply(r#"{"answer":"a <|> b"}"#).unwrap_err(),
+            Unreadable::OtherJson
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn text(map: &Map<String, Value>, names: &[&str]) -> Option<String> {
 }
 
 pub(super) fn entity_of(map: &Map<String, Value>, key: Option<&str>) -> Option<RawEntity> {
-    let mut properties = properties_of(map);
+    let (mut properties, unread_properties) = properties_of(map);
     let id = text(map, &["id", "entity_id", "node_id", "index"]);
     let named = text(
         map,
@@ -78,6 +78,7 @@ pub(super) fn entity_of(map: &Map<String, Value>, key: Option<&str>) -> Option<R
             &["description", "desc", "summary", "entity_description"],
         ),
         properties,
+        unread_properties,
     })
 }
 
@@ -139,6 +140,7 @@ pub(super) fn relation_of(map: &Map<String, Value>) -> Option<RawRelation> {
             "p",
         ],
     );
+    let (properties, unread_properties) = properties_of(map);
     Some(RawRelation {
         source,
         target,
@@ -152,27 +154,57 @@ pub(super) fn relation_of(map: &Map<String, Value>) -> Option<RawRelation> {
             &["valid_from", "valid_at", "start_date", "since", "date"],
         ),
         valid_to: text(map, &["valid_to", "invalid_at", "end_date", "until"]),
-        properties: properties_of(map),
+        properties,
+        unread_properties,
     })
 }
 
-/// The properties of an item. Written as a string that holds a dictionary, they are read from it.
-fn properties_of(map: &Map<String, Value>) -> Map<String, Value> {
-    match field(map, &["properties", "attributes", "props"]) {
-        Some(Value::Object(inner)) => {
-            let mut inner = inner.clone();
+/// The properties of an item, and what stands there where none can be made of it. A dictionary in quotes is read from
+/// the string, and so is a list of pairs of a key and a value.
+fn properties_of(map: &Map<String, Value>) -> (Map<String, Value>, Option<String>) {
+    let Some(value) = field(map, &["properties", "attributes", "props"]) else {
+        return (Map::new(), None);
+    };
+    let read = match value {
+        Value::Object(inner) => Some(inner.clone()),
+        Value::String(text) if text.trim().is_empty() => Some(Map::new()),
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            lenient_json::parse(text.trim_start()).and_then(|read| dictionary(&read.value))
+        }
+        Value::Null => Some(Map::new()),
+        value => dictionary(value),
+    };
+    match read {
+        Some(mut inner) => {
             inner.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
-            inner
+            (inner, None)
         }
-        Some(Value::String(text)) if text.trim_start().starts_with('{') => {
-            match lenient_json::parse(text.trim_start()) {
-                Some(read) => match read.value {
-                    Value::Object(inner) => inner,
-                    _ => Map::new(),
-                },
-                None => Map::new(),
-            }
+        None => {
+            let shown = value.as_str().map(str::to_owned);
+            (Map::new(), Some(shown.unwrap_or_else(|| value.to_string())))
         }
-        _ => Map::new(),
     }
+}
+
+/// A dictionary, or a list of them: `[{"key": "born", "value": 1990}]`, `[{"born": 1990}]`.
+fn dictionary(value: &Value) -> Option<Map<String, Value>> {
+    let items = match value {
+        Value::Object(map) => return Some(map.clone()),
+        Value::Array(items) => items,
+        _ => return None,
+    };
+    let mut out = Map::new();
+    for item in items {
+        let item = item.as_object()?;
+        match (
+            text(item, &["key", "name", "property"]),
+            field(item, &["value"]),
+        ) {
+            (Some(key), Some(value)) => {
+                out.insert(key, value.clone());
+            }
+            _ => out.extend(item.clone()),
+        }
+    }
+    Some(out)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::claim::ClaimType;
 use crate::text::{fold, squash};
@@ -26,6 +27,9 @@ pub struct Schema {
     pub claim: BTreeMap<String, ClaimType>,
 }
 
+/// Names of properties in other languages, by property and language code.
+pub type PropertyLabels = BTreeMap<String, BTreeMap<String, String>>;
+
 /// A kind of thing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -42,9 +46,9 @@ pub struct EntityType {
     /// Names of properties worth noting.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<String>,
-    /// Names of its properties in other languages, by property and language code; queries may use them.
+    /// Names of its properties in other languages; replies and queries may use them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub property_labels: BTreeMap<String, BTreeMap<String, String>>,
+    pub property_labels: PropertyLabels,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
 }
@@ -67,9 +71,9 @@ pub struct RelationType {
     pub labels: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<String>,
-    /// Names of its properties in other languages, by property and language code; queries may use them.
+    /// Names of its properties in other languages; replies and queries may use them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub property_labels: BTreeMap<String, BTreeMap<String, String>>,
+    pub property_labels: PropertyLabels,
     /// A subject has it to one thing at a time: the next one ends the last one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exclusive: bool,
@@ -184,12 +188,19 @@ impl Schema {
             .map(|(name, kind)| (name.as_str(), kind))
     }
 
-    /// Whether a relation may join these types; an unknown type may be any.
-    pub fn joins(&self, kind: &RelationType, source: Option<&str>, target: Option<&str>) -> bool {
-        let allows = |ends: &[String], found: Option<&str>| {
-            ends.is_empty()
-                || found
-                    .is_none_or(|found| ends.iter().any(|end| self.entity_type(end) == Some(found)))
+    /// Whether a relation may join things of these types: one of each has to fit. Something without a type may be of any.
+    pub(super) fn joins_any(
+        &self,
+        kind: &RelationType,
+        source: &BTreeSet<String>,
+        target: &BTreeSet<String>,
+    ) -> bool {
+        let allows = |ends: &[String], found: &BTreeSet<String>| {
+            let is_one_of = |found: &String| {
+                let mut ends = ends.iter();
+                ends.any(|end| self.entity_type(end) == Some(found.as_str()))
+            };
+            ends.is_empty() || found.is_empty() || found.iter().any(is_one_of)
         };
         allows(&kind.source, source) && allows(&kind.target, target)
     }
@@ -269,6 +280,36 @@ impl Schema {
                 known || !(has(&kind.source) && has(&kind.target))
             })
     }
+}
+
+/// Gives properties the names that types have for them (`declared`: names, and their labels), and takes those out that
+/// none of the types has. Where the types name no properties, any may be.
+pub(super) fn name_properties<'a>(
+    properties: &mut Map<String, Value>,
+    declared: impl Iterator<Item = (&'a [String], &'a PropertyLabels)>,
+) -> Map<String, Value> {
+    let mut undeclared = Map::new();
+    let mut names: BTreeMap<String, &str> = BTreeMap::new();
+    let mut is_closed = false;
+    for (listed, labels) in declared {
+        is_closed |= !listed.is_empty();
+        for name in listed.iter().chain(labels.keys()) {
+            names.insert(squash(name), name);
+            for label in labels.get(name).into_iter().flat_map(BTreeMap::values) {
+                names.entry(squash(label)).or_insert(name);
+            }
+        }
+    }
+    for (written, value) in std::mem::take(properties) {
+        if let Some(name) = names.get(&squash(&written)) {
+            properties.entry(*name).or_insert(value);
+        } else if is_closed {
+            undeclared.insert(written, value);
+        } else {
+            properties.insert(written, value);
+        }
+    }
+    undeclared
 }
 
 pub(super) fn forms<'a>(

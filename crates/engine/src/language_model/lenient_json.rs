@@ -175,11 +175,7 @@ impl Reader<'_> {
     /// A string in any kind of quotes. A quote of the same kind inside ends it only where something follows
     /// that can follow a string.
     fn string(&mut self, open: char) -> String {
-        let close = match open {
-            '“' | '„' => '”',
-            '‘' => '’',
-            other => other,
-        };
+        let close = closing_quote(open);
         self.at += open.len_utf8();
         let mut out = String::new();
         let mut characters = self.text[self.at..].char_indices();
@@ -250,12 +246,21 @@ impl Reader<'_> {
     }
 }
 
-const fn is_quote(c: char) -> bool {
+pub(super) const fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '„' | '‘' | '`')
 }
 
+/// The quote that ends a string which this one begins.
+pub(super) const fn closing_quote(open: char) -> char {
+    match open {
+        '“' | '„' => '”',
+        '‘' => '’',
+        other => other,
+    }
+}
+
 /// Whether a string may end before this text.
-fn ends_string(after: &str) -> bool {
+pub(super) fn ends_string(after: &str) -> bool {
     let spaced = after.trim_start();
     let breaks = after[..after.len() - spaced.len()].contains('\n');
     let after = spaced;

@@ -12,6 +12,7 @@
 
 mod acronym;
 mod candidates;
+mod descriptor;
 mod document;
 mod groups;
 mod guard;
@@ -24,6 +25,7 @@ mod type_family;
 
 use std::collections::BTreeMap;
 
+pub use descriptor::is_descriptor;
 pub use document::{DocumentsMeant, Titled, documents_meant};
 pub use named::{Decisions, FoundMerge, Named};
 pub use senses::{Reading, senses};

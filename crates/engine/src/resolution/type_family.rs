@@ -86,6 +86,11 @@ fn is_in(family: &str, kind: &str) -> bool {
     family.split_whitespace().any(|word| word == kind)
 }
 
+/// Whether a folded word is one for types.
+pub(super) fn is_type_word(word: &str) -> bool {
+    is_in(VAGUE, word) || FAMILIES.iter().any(|family| is_in(family, word))
+}
+
 /// Whether these types say that something is a person; `None` where they say nothing.
 pub(super) fn is_person(kinds: &BTreeSet<String>) -> Option<bool> {
     is_of(kinds, PERSON)

@@ -1,7 +1,7 @@
 //! Passages whose reply could not be used, and items that were not stored.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
 use crate::Result;
@@ -11,25 +11,43 @@ use crate::types::{ChunkId, DocumentId, QuarantineItem, Timestamp};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Aside {
     pub document: DocumentId,
-    pub uri: String,
     pub chunk: ChunkId,
-    /// First bytes of the passage in the document: what tells it from others.
-    pub start: usize,
+    /// Of the passage: what tells it from others of its document wherever it stands.
+    pub passage: PassageHash,
     pub kind: &'static str,
     pub item: String,
     pub reason: String,
 }
 
+/// What a passage is known by, whatever stands before it.
+pub(crate) type PassageHash = [u8; 32];
+
+/// The hash of a passage of a document.
+pub(crate) fn passage_hash(uri: &str, text: &str) -> PassageHash {
+    hash_of(&[uri.as_bytes(), text.as_bytes()])
+}
+
+fn hash_of(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
 impl Aside {
+    /// A passage is one row whatever is said about it; an item is one with its words.
     fn hash(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        for part in [&self.uri, &self.start.to_string(), self.kind, &self.item] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
+        if self.kind == PASSAGE {
+            return self.passage;
         }
-        hash.finalize().into()
+        hash_of(&[&self.passage, self.kind.as_bytes(), self.item.as_bytes()])
     }
 }
+
+/// The kind of a passage put aside as a whole.
+pub(crate) const PASSAGE: &str = "passage";
 
 /// Makes the quarantine hold exactly these; what the user said of one that stays is kept.
 pub(crate) fn save_quarantine(
@@ -49,8 +67,10 @@ pub(crate) fn save_quarantine(
                 "INSERT INTO quarantine (namespace, hash, document, chunk, kind, item, reason, created_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (namespace, hash) DO UPDATE SET
-                     document = excluded.document, chunk = excluded.chunk, reason = excluded.reason
-                 WHERE (document, chunk, reason) <> (excluded.document, excluded.chunk, excluded.reason)",
+                     document = excluded.document, chunk = excluded.chunk, item = excluded.item,
+                     reason = excluded.reason
+                 WHERE (document, chunk, item, reason)
+                     <> (excluded.document, excluded.chunk, excluded.item, excluded.reason)",
             )?
             .execute(params![
                 namespace,
@@ -100,30 +120,48 @@ pub(crate) fn quarantine(connection: &Connection, namespace: i64) -> Result<Vec<
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The passages, by document and first byte, that the user wants no more of: their chunks.
-pub(crate) fn dropped_passages(
+/// A passage that was put aside.
+pub(crate) struct PassageAside {
+    pub reason: String,
+    /// What the model said.
+    pub item: String,
+    /// The user wants no more of it.
+    pub dropped: bool,
+}
+
+/// The passages that were put aside, by their hash.
+pub(crate) fn passages_aside(
     connection: &Connection,
     namespace: i64,
-) -> Result<FxHashSet<ChunkId>> {
+) -> Result<FxHashMap<PassageHash, PassageAside>> {
     let mut statement = connection.prepare_cached(
-        "SELECT chunk FROM quarantine WHERE namespace = ?1 AND kind = 'passage' AND dropped = 1",
+        "SELECT hash, reason, item, dropped FROM quarantine WHERE namespace = ?1 AND kind = ?2",
     )?;
-    let rows = statement.query_map([namespace], |row| row.get(0).map(ChunkId))?;
+    let rows = statement.query_map(params![namespace, PASSAGE], |row| {
+        let aside = PassageAside {
+            reason: row.get(1)?,
+            item: row.get(2)?,
+            dropped: row.get(3)?,
+        };
+        Ok((row.get(0)?, aside))
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Says whether the user wants no more of an item. False when there is no such item.
+/// Says whether the user wants no more of an item. Returns its kind and what was said before; `None` when there is no
+/// such item.
 pub(crate) fn set_dropped(
     connection: &Connection,
     namespace: i64,
     id: i64,
     dropped: bool,
-) -> Result<bool> {
-    let found: Option<i64> = connection
-        .prepare_cached(
-            "UPDATE quarantine SET dropped = ?3 WHERE namespace = ?1 AND id = ?2 RETURNING id",
-        )?
-        .query_row(params![namespace, id, dropped], |row| row.get(0))
+) -> Result<Option<(String, bool)>> {
+    let before = connection
+        .prepare_cached("SELECT kind, dropped FROM quarantine WHERE namespace = ?1 AND id = ?2")?
+        .query_row(params![namespace, id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    Ok(found.is_some())
+    connection
+        .prepare_cached("UPDATE quarantine SET dropped = ?3 WHERE namespace = ?1 AND id = ?2")?
+        .execute(params![namespace, id, dropped])?;
+    Ok(before)
 }

@@ -15,6 +15,8 @@ pub(crate) type Answer =
 pub(crate) struct Replay {
     pub(crate) answer: Answer,
     pub(crate) calls: Mutex<BTreeMap<String, usize>>,
+    /// Room for each reply, in the order of the calls.
+    pub(crate) rooms: Mutex<Vec<u32>>,
     pub(crate) concurrency: usize,
 }
 
@@ -25,6 +27,7 @@ impl Replay {
         Self {
             answer: Box::new(answer),
             calls: Mutex::default(),
+            rooms: Mutex::default(),
             concurrency: 4,
         }
     }
@@ -48,6 +51,7 @@ impl ChatModel for Replay {
         request: &ChatRequest,
         _on_text: &mut dyn FnMut(&str),
     ) -> Result<ChatReply, ModelError> {
+        self.rooms.lock().unwrap().push(request.max_output_tokens);
         let user = &request.messages[1].text;
         // Questions about names have no passage.
         let passage = user

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::call::Called;
+use super::call::{Called, FailedPassage};
 use super::claims::{leave_out_buried_claims, save_claims};
 use super::gather::{Gathered, GatheredRelation, aside};
 use super::identity::Identity;
@@ -149,33 +149,27 @@ fn put_passages_aside(
     gathered: &mut Gathered,
     report: &mut ExtractReport,
 ) -> Result<()> {
-    // What an earlier run put aside stays so until it has a reply.
-    let known = storage::quarantine(scope.connection, scope.namespace)?;
-    let mut failed: BTreeMap<(&str, usize), (&str, &str)> = known
+    let failed: BTreeMap<(&str, usize), &FailedPassage> = called
         .iter()
-        .filter(|row| row.kind == "passage")
-        .map(|row| {
-            (
-                (row.uri.as_str(), row.start),
-                (row.reason.as_str(), row.item.as_str()),
-            )
-        })
+        .flat_map(|called| &called.failed)
+        .map(|failure| ((failure.uri.as_str(), failure.start), failure))
         .collect();
-    for failure in called.iter().flat_map(|called| &called.failed) {
-        let row = failed
-            .entry((&failure.uri, failure.start))
-            .or_insert(("", &failure.text));
-        row.0 = &failure.reason;
-    }
     for &at in missing {
         let item = &plan.items[at];
-        let start = item.passage.parts[0].0.start;
-        if let Some((reason, text)) = failed.get(&(item.uri.as_str(), start)) {
-            let shown = text.chars().take(SHOWN_REPLY).collect();
-            gathered
-                .asides
-                .push(aside(item, "passage", shown, (*reason).to_owned()));
-        }
+        // What an earlier run put aside stays so until it has a reply.
+        let known = plan.aside(item);
+        let failure = failed.get(&(item.uri.as_str(), item.start()));
+        let Some(reason) = failure
+            .map(|failure| &failure.reason)
+            .or_else(|| known.map(|known| &known.reason))
+        else {
+            continue;
+        };
+        let said = known.map(|known| &known.item);
+        let text = said.or_else(|| failure.map(|failure| &failure.text));
+        let shown = text.map_or_else(String::new, |text| text.chars().take(SHOWN_REPLY).collect());
+        let passage = aside(item, storage::PASSAGE, shown, reason.clone());
+        gathered.asides.push(passage);
     }
     let items: BTreeMap<(&str, usize), &Item> = plan
         .items

@@ -176,7 +176,13 @@ fn one(
         reason,
         text,
     };
-    let derived = plan.follow(item, &look);
+    let derived = match plan.follow(item, &look) {
+        // What was read counts by itself; what could not be is a failure like any other.
+        Ok(Derived::Read {
+            lack: Some(lack), ..
+        }) => Ok(*lack),
+        derived => derived,
+    };
     let mut rejected = Vec::new();
     {
         let mut work = lock(work);

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::plan::Item;
 use crate::extraction::{ExtractedClaim, ExtractedEntity, ExtractedRelation, Extraction, Schema};
 use crate::memory::Period;
+use crate::resolution::is_descriptor;
 use crate::sources::{parse_date, parse_relative_date};
 use crate::storage::{Aside, EvidenceRow, relation_key};
 use crate::text::{fold, is_better_name, name_key};
@@ -25,6 +26,8 @@ pub(super) struct Gathered {
     pub asides: Vec<Aside>,
     /// Dates that were not understood and the like.
     pub warnings: Vec<String>,
+    /// In how many replies something was odd, and where first.
+    oddities: BTreeMap<String, (usize, String)>,
 }
 
 /// A name with all that is said of it.
@@ -174,16 +177,29 @@ impl Gathered {
                 self.add_claim(item, (subject, object.flatten()), claim);
             }
         }
+        for oddity in found.oddities.iter().collect::<BTreeSet<_>>() {
+            let first = || (0, item.uri.clone());
+            self.oddities.entry(oddity.clone()).or_insert_with(first).0 += 1;
+        }
         for rejected in &found.rejected {
             let (what, reason) = (rejected.item.clone(), rejected.reason.clone());
             self.asides.push(aside(item, rejected.kind, what, reason));
         }
     }
 
+    /// One warning for each thing that was odd about replies.
+    pub(super) fn warn_of_oddities(&mut self) {
+        for (oddity, (count, uri)) in std::mem::take(&mut self.oddities) {
+            let warning = format!("replies with {oddity}: {count}, the first about {uri}");
+            self.warnings.push(warning);
+        }
+    }
+
     fn add_entity(&mut self, key: &str, uri: &str, entity: &ExtractedEntity) {
         let known = self.entities.entry(key.to_owned()).or_default();
         *known.spellings.entry(entity.name.clone()).or_default() += 1;
-        let aliases = entity.aliases.iter().filter(|alias| is_name(alias));
+        let aliases = entity.aliases.iter();
+        let aliases = aliases.filter(|alias| is_name(alias, &entity.kinds));
         known.aliases.extend(aliases.cloned());
         for kind in &entity.kinds {
             known.kinds.insert((kind.clone(), uri.to_owned()));
@@ -384,21 +400,20 @@ pub(super) fn best_spelling<'a>(
 
 /// Something of a passage to be put aside.
 pub(super) fn aside(item: &Item, kind: &'static str, what: String, reason: String) -> Aside {
-    let first = &item.passage.parts[0].0;
     Aside {
         document: item.document,
-        uri: item.uri.clone(),
-        chunk: first.id,
-        start: first.start,
+        chunk: item.passage.parts[0].0.id,
+        passage: item.hash(),
         kind,
         item: what,
         reason,
     }
 }
 
-/// Whether an alias names something: "the company" is found in every text.
-fn is_name(alias: &str) -> bool {
-    alias
+/// Whether an alias names something: "the company" is found in every text, and so is "该公司".
+fn is_name(alias: &str, kinds: &BTreeSet<String>) -> bool {
+    let is_written_as_one = alias
         .chars()
-        .any(|c| c.is_uppercase() || c.is_numeric() || (c.is_alphabetic() && !c.is_lowercase()))
+        .any(|c| c.is_uppercase() || c.is_numeric() || (c.is_alphabetic() && !c.is_lowercase()));
+    is_written_as_one && !is_descriptor(alias, kinds)
 }

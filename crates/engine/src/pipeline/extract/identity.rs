@@ -8,7 +8,7 @@ use crate::Result;
 use crate::extraction::{ExtractedEntity, Extraction};
 use crate::resolution::{
     Decisions, FoundMerge, Named, Reading, Resolved, Titled, documents_meant, drop_settled,
-    resolve, senses,
+    is_descriptor, resolve, senses,
 };
 use crate::storage::{MergeRow, NamedDocument, relation_key};
 use crate::text::{is_better_name, name_key};
@@ -147,7 +147,9 @@ impl Identity {
                     ..Named::default()
                 });
                 name.spellings.insert(entity.name.clone());
-                name.aliases.extend(entity.aliases.iter().cloned());
+                let aliases = entity.aliases.iter();
+                let aliases = aliases.filter(|alias| !is_descriptor(alias, &entity.kinds));
+                name.aliases.extend(aliases.cloned());
                 name.kinds.extend(entity.kinds.iter().cloned());
                 name.documents.insert(item.document.0);
                 name.languages.insert(item.language);

@@ -13,9 +13,9 @@ use crate::extraction::{
 use crate::graph::names::discover;
 use crate::language_model::ChatRequest;
 use crate::replies::ReplyCache;
-use crate::storage::{self, Derivation, DocumentText};
+use crate::storage::{self, Derivation, DocumentText, PassageAside, PassageHash};
 use crate::text::{Language, count_tokens};
-use crate::types::{ChunkId, DocumentId};
+use crate::types::DocumentId;
 use crate::{Error, Result};
 
 /// Passages of one call at most: a model that is asked about more forgets some.
@@ -27,7 +27,7 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// Changes with what reading and checking a reply makes of it: what earlier versions of this program found is then
 /// found anew, where the reply is found.
-const DERIVATION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
+const DERIVATION: &str = concat!("3 ", env!("CARGO_PKG_VERSION"));
 
 /// All passages of a namespace, and all ways they were asked about.
 pub(crate) struct Plan {
@@ -36,8 +36,8 @@ pub(crate) struct Plan {
     versions: Vec<Version>,
     /// All of them as text.
     basis: String,
-    /// Chunks whose passage the user wants no more of.
-    dropped: FxHashSet<ChunkId>,
+    /// Passages that earlier runs put aside.
+    aside: FxHashMap<PassageHash, PassageAside>,
     /// What other programs found in documents, as replies about the whole of them.
     imported: FxHashMap<DocumentId, Vec<String>>,
     /// What passages were found to say by earlier runs: its fingerprint, and what it says, as JSON.
@@ -101,6 +101,11 @@ impl Item {
         self.passage.parts[0].0.start
     }
 
+    /// What it is known by, wherever it stands.
+    pub(super) fn hash(&self) -> PassageHash {
+        storage::passage_hash(&self.uri, &self.passage.text)
+    }
+
     fn tokens(&self) -> usize {
         self.passage
             .parts
@@ -126,7 +131,21 @@ pub(crate) enum Derived {
     Read {
         reply: Box<RawReply>,
         is_repaired: bool,
+        /// Why it is not all that is wanted: a part that nobody has asked about, or that could not be read. It counts
+        /// as it is, and the passage is asked about again.
+        lack: Option<Box<Derived>>,
     },
+}
+
+impl Derived {
+    /// A reply that is all that is wanted.
+    pub(super) fn read(reply: RawReply) -> Self {
+        Self::Read {
+            reply: Box::new(reply),
+            is_repaired: false,
+            lack: None,
+        }
+    }
 }
 
 impl Plan {
@@ -182,7 +201,7 @@ impl Plan {
             items,
             versions,
             basis,
-            dropped: storage::dropped_passages(connection, namespace)?,
+            aside: storage::passages_aside(connection, namespace)?,
             imported,
             derivations: storage::derivations(connection, namespace)?,
             generation,
@@ -250,7 +269,15 @@ impl Plan {
 
     /// Whether the user wants no more of a passage.
     pub(crate) fn is_dropped(&self, item: &Item) -> bool {
-        self.dropped.contains(&item.passage.parts[0].0.id)
+        self.aside(item).is_some_and(|aside| aside.dropped)
+    }
+
+    /// Why an earlier run put a passage aside.
+    pub(super) fn aside(&self, item: &Item) -> Option<&PassageAside> {
+        if self.aside.is_empty() {
+            return None;
+        }
+        self.aside.get(&item.hash())
     }
 
     /// The schema that what is said of a passage is checked against: other programs have none.
@@ -317,21 +344,31 @@ impl Plan {
             for reply in imported.iter().filter_map(|text| read_reply(text).ok()) {
                 whole.extend(reply);
             }
-            return Ok(Derived::Read {
-                reply: Box::new(whole),
-                is_repaired: false,
-            });
+            return Ok(Derived::read(whole));
         }
+        let mut part = Derived::Missing;
         for (number, version) in self.versions.iter().enumerate() {
-            let derived = version.stored(replies, item)?;
-            let Derived::Read { reply, .. } = &derived else {
+            let mut derived = version.stored(replies, item)?;
+            let Derived::Read { reply, lack, .. } = &mut derived else {
                 continue;
             };
-            if number == 0 || version.serves(self.settings(), reply) {
+            if number > 0 {
+                if !version.serves(self.settings(), reply) {
+                    continue;
+                }
+                // It may have more room now.
+                if reply.is_cut {
+                    lack.get_or_insert_with(|| Box::new(Derived::Missing));
+                }
+            }
+            if lack.is_none() {
                 return Ok(derived);
             }
+            if part == Derived::Missing {
+                part = derived;
+            }
         }
-        Ok(Derived::Missing)
+        Ok(part)
     }
 
     /// Whether the present model's reply to the present request is stored, or nobody has to be asked.
@@ -339,7 +376,7 @@ impl Plan {
         Ok(self.imported.contains_key(&item.document)
             || matches!(
                 self.versions[0].stored(replies, item)?,
-                Derived::Read { .. }
+                Derived::Read { lack: None, .. }
             ))
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Read {
     fingerprints: Vec<Fingerprint>,
     /// Positions that were read from replies, not taken from what an earlier run found.
     fresh: BTreeSet<usize>,
+    /// Positions of which more is to be known than was found: they are read anew by the next run.
+    pub(super) partial: BTreeSet<usize>,
     /// Descriptions that a model made of many, by key of the entity.
     pub(super) summaries: BTreeMap<String, String>,
 }
@@ -51,6 +53,7 @@ impl Read {
             found,
             fingerprints: fingerprints.clone(),
             fresh: BTreeSet::new(),
+            partial: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
         let open: Vec<usize> = (0..read.found.len())
@@ -76,7 +79,14 @@ impl Read {
         let mut raw: Vec<Option<RawReply>> = Vec::with_capacity(positions.len());
         for &at in positions {
             raw.push(match plan.derive(replies, &plan.items[at])? {
-                Derived::Read { reply, .. } => Some(*reply),
+                Derived::Read { reply, lack, .. } => {
+                    if lack.is_some() {
+                        self.partial.insert(at);
+                    } else {
+                        self.partial.remove(&at);
+                    }
+                    Some(*reply)
+                }
                 _ => None,
             });
         }
@@ -101,7 +111,10 @@ impl Read {
     pub(super) fn save(&self, connection: &Connection, namespace: i64, plan: &Plan) -> Result<()> {
         let mut kept = BTreeSet::new();
         for (at, item) in plan.items.iter().enumerate() {
-            let Some(found) = &self.found[at] else {
+            let Some(found) = self.found[at]
+                .as_ref()
+                .filter(|_| !self.partial.contains(&at))
+            else {
                 continue;
             };
             let place = (item.document, item.start());
@@ -138,7 +151,12 @@ impl Read {
         Ok(())
     }
 
-    /// Positions to ask about: those without a usable reply, but for those that the user wants no more of; `anew`:
+    /// Whether something is to be asked about a position.
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        self.found[at].is_none() || self.partial.contains(&at)
+    }
+
+    /// Positions to ask about: those without all usable replies, but for those that the user wants no more of; `anew`:
     /// those without one of the present model to the present request.
     pub(crate) fn wanted(
         &self,
@@ -151,7 +169,7 @@ impl Read {
             let is_known = if anew {
                 plan.is_answered(replies, item)?
             } else {
-                self.found[at].is_some()
+                !self.is_open(at)
             };
             if !is_known && !plan.is_dropped(item) {
                 wanted.push(at);
@@ -166,8 +184,8 @@ fn as_found(derivation: &Derivation) -> Option<Extraction> {
     serde_json::from_str(&derivation.found).ok()
 }
 
-/// What all passages say, joined by name, with how the names were resolved, and the positions of passages that
-/// have no reply.
+/// What all passages say, joined by name, with how the names were resolved, and the positions of passages about which
+/// something is to be asked.
 pub(super) fn gather(
     connection: &Connection,
     namespace: i64,
@@ -179,15 +197,16 @@ pub(super) fn gather(
     let mut missing = Vec::new();
     let mut keys = identity.keys.iter();
     for (at, found) in read.found.iter().enumerate() {
-        match found {
-            Some(found) => {
-                let keys = keys.next().expect("as many as passages with a reply");
-                let item = &plan.items[at];
-                gathered.add(item, found, keys, plan.schema_of(item));
-            }
-            None => missing.push(at),
+        if let Some(found) = found {
+            let keys = keys.next().expect("as many as passages with a reply");
+            let item = &plan.items[at];
+            gathered.add(item, found, keys, plan.schema_of(item));
+        }
+        if read.is_open(at) {
+            missing.push(at);
         }
     }
+    gathered.warn_of_oddities();
     for (key, title) in &identity.titles {
         if let Some(entity) = gathered.entities.get_mut(key) {
             entity.title = Some(title.clone());

@@ -87,10 +87,7 @@ impl Version {
             && let Some(part) = reply.part
         {
             if let Ok(read) = read_part(&reply.text, part.number, part.of, reply.is_truncated) {
-                return Ok(Derived::Read {
-                    reply: Box::new(read),
-                    is_repaired: false,
-                });
+                return Ok(Derived::read(read));
             }
             looked = look(&request, Asked::Alone);
         }
@@ -110,24 +107,34 @@ impl Version {
             }
             Err(error) => return Err(error),
         };
-        let read = read_reply(&reply.text);
+        let mut read = read_reply(&reply.text);
+        if let Ok(read) = &mut read {
+            read.is_cut |= reply.is_truncated;
+        }
         // A model that spent its room on thoughts gets more of it; one that had too much to say, less text.
         let is_spent = matches!(read, Err(Unreadable::Empty | Unreadable::OnlyThoughts));
         let is_stuck = read.as_ref().is_ok_and(RawReply::goes_round);
-        if reply.is_truncated
-            && !is_spent
-            && !is_stuck
-            && let Some(derived) = self.halves(item, passage, depth, look)?
-        {
-            return Ok(derived);
-        }
-        match read {
-            Ok(read) => self.second_pass(&request, &reply, read, look),
-            Err(reason) => self.repaired(&request, &reply, &reason.to_string(), look),
+        let is_cut = read.as_ref().map_or(reply.is_truncated, |read| read.is_cut);
+        let halves = if is_cut && !is_spent && !is_stuck {
+            self.halves(item, passage, depth, look)?
+        } else {
+            None
+        };
+        match (halves, read) {
+            (Some(halves @ (Derived::Read { .. } | Derived::Busy)), _) => Ok(halves),
+            // What it said before it was cut counts until there is more.
+            (Some(lack), Ok(read)) => Ok(Derived::Read {
+                reply: Box::new(read),
+                is_repaired: false,
+                lack: Some(Box::new(lack)),
+            }),
+            (Some(lack), Err(_)) => Ok(lack),
+            (None, Ok(read)) => self.second_pass(&request, &reply, read, look),
+            (None, Err(reason)) => self.repaired(&request, &reply, &reason, look),
         }
     }
 
-    /// Both halves of a passage that did not fit, as one.
+    /// Both halves of a passage that did not fit, as one. What one of them says counts without the other.
     fn halves(
         &self,
         item: &Item,
@@ -141,21 +148,38 @@ impl Version {
         let Some(halves) = split(passage) else {
             return Ok(None);
         };
-        let mut whole = RawReply::default();
+        let mut whole: Option<RawReply> = None;
         let mut any_repaired = false;
+        let mut lacks: Option<Box<Derived>> = None;
         for half in &halves {
-            match self.follow(item, half, depth + 1, look)? {
-                Derived::Read { reply, is_repaired } => {
+            // Of a passage that nobody has asked about, only the first halves are looked for all the way down.
+            let depth = match lacks.as_deref() {
+                Some(Derived::Missing) => DEEPEST_SPLIT,
+                _ => depth + 1,
+            };
+            let lack = match self.follow(item, half, depth, look)? {
+                Derived::Busy => return Ok(Some(Derived::Busy)),
+                Derived::Read {
+                    reply,
+                    is_repaired,
+                    lack,
+                } => {
                     any_repaired |= is_repaired;
-                    whole.extend_numbered(*reply);
+                    whole.get_or_insert_default().extend_numbered(*reply);
+                    lack
                 }
-                other => return Ok(Some(other)),
-            }
+                lack => Some(Box::new(lack)),
+            };
+            lacks = lacks.or(lack);
         }
-        Ok(Some(Derived::Read {
-            reply: Box::new(whole),
-            is_repaired: any_repaired,
-        }))
+        Ok(match (whole, lacks) {
+            (Some(whole), lack) => Some(Derived::Read {
+                reply: Box::new(whole),
+                is_repaired: any_repaired,
+                lack,
+            }),
+            (None, lack) => lack.map(|lack| *lack),
+        })
     }
 
     fn second_pass(
@@ -168,28 +192,38 @@ impl Version {
         if self.settings.second_pass {
             match look(&self.requests.again(request, &reply.text), Asked::Alone)? {
                 Looked::Found(second) => match read_reply(&second.text) {
-                    Ok(second) => read.extend_numbered(second),
+                    Ok(mut more) => {
+                        more.is_cut |= second.is_truncated;
+                        read.extend_numbered(more);
+                    }
                     // The first pass stands on its own.
                     Err(_) => read.oddities.push("a second pass that could not be read"),
                 },
                 Looked::Busy => return Ok(Derived::Busy),
-                Looked::Nothing => return Ok(Derived::Missing),
+                // So it does until there is a second one.
+                Looked::Nothing => {
+                    return Ok(Derived::Read {
+                        reply: Box::new(read),
+                        is_repaired: false,
+                        lack: Some(Box::new(Derived::Missing)),
+                    });
+                }
             }
         }
-        Ok(Derived::Read {
-            reply: Box::new(read),
-            is_repaired: false,
-        })
+        Ok(Derived::read(read))
     }
 
     fn repaired(
         &self,
         request: &ChatRequest,
         reply: &StoredReply,
-        reason: &str,
+        reason: &Unreadable,
         look: Look<'_>,
     ) -> Result<Derived> {
-        let repair = self.requests.repair(request, reason, reply.is_truncated);
+        // Thoughts that left no answer want more room, whatever the server says of it.
+        let is_short = reply.is_truncated || *reason == Unreadable::OnlyThoughts;
+        let reason = &reason.to_string();
+        let repair = self.requests.repair(request, reason, is_short);
         let second = match look(&repair, Asked::Alone) {
             Ok(Looked::Found(second)) => second,
             Ok(Looked::Busy) => return Ok(Derived::Busy),
@@ -204,10 +238,14 @@ impl Version {
             Err(error) => return Err(error),
         };
         Ok(match read_reply(&second.text) {
-            Ok(read) => Derived::Read {
-                reply: Box::new(read),
-                is_repaired: true,
-            },
+            Ok(mut read) => {
+                read.is_cut |= second.is_truncated;
+                Derived::Read {
+                    reply: Box::new(read),
+                    is_repaired: true,
+                    lack: None,
+                }
+            }
             Err(again) => Derived::Unreadable {
                 reason: again.to_string(),
                 text: second.text,
