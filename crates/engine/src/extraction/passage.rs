@@ -82,11 +82,11 @@ pub fn group(chunks: Vec<PassageChunk>, tokens: usize) -> Vec<Passage> {
     passages.into_iter().map(|(passage, _)| passage).collect()
 }
 
-/// Where a chunk is cut in two: after the first of these behind its middle, the first kind that is there.
-const CUTS: [&str; 6] = ["\n", ". ", "。", "！", "？", " "];
+/// Where a chunk is cut in two: after a line or a sentence.
+const CUTS: [&str; 5] = ["\n", ". ", "。", "！", "？"];
 
-/// Cuts a passage that does not fit in two: at a chunk, or a single one near its middle, at a line or a sentence, else
-/// at a word, else anywhere. `None` where there is nothing to cut.
+/// Cuts a passage that does not fit in two: at a chunk, or a single one behind its middle, else before it, at a line or a
+/// sentence, else at a word, else anywhere. `None` where there is nothing to cut.
 pub fn split(passage: &Passage) -> Option<[Passage; 2]> {
     if passage.parts.len() > 1 {
         let half = passage.parts.len() / 2;
@@ -99,13 +99,25 @@ pub fn split(passage: &Passage) -> Option<[Passage; 2]> {
     let (chunk, _) = &passage.parts[0];
     let length = chunk.text.len();
     let middle = chunk.text.floor_char_boundary(length / 2);
-    let after = |cut: &&str| {
-        let at = middle + chunk.text[middle..].find(*cut)? + cut.len();
-        // What follows has to say something.
-        (!chunk.text[at..].trim().is_empty()).then_some(at)
+    // What stands before and after has to say something.
+    let is_cut = |at: &usize| {
+        let (before, after) = chunk.text.split_at(*at);
+        !before.trim().is_empty() && !after.trim().is_empty()
     };
-    let anywhere = chunk.text.ceil_char_boundary(middle.max(1));
-    let at = CUTS.iter().find_map(after).unwrap_or(anywhere);
+    let behind = |cut: &&str| {
+        let at = middle + chunk.text[middle..].find(*cut)? + cut.len();
+        Some(at).filter(is_cut)
+    };
+    let before = |cut: &&str| {
+        let at = chunk.text[..middle].rfind(*cut)? + cut.len();
+        Some(at).filter(is_cut)
+    };
+    let at = CUTS
+        .iter()
+        .find_map(behind)
+        .or_else(|| CUTS.iter().find_map(before))
+        .or_else(|| behind(&" "))
+        .unwrap_or_else(|| chunk.text.ceil_char_boundary(middle.max(1)));
     if at >= length {
         return None;
     }
@@ -211,8 +223,12 @@ mod tests {
             "One went. Two came back then. Three stayed.\n",
             Some("Three stayed.\n"),
         );
+        check(
+            "One went. Two came back and stayed",
+            Some("Two came back and stayed"),
+        );
         check("no sentence in this one\n", Some("this one\n"));
-        check("林砚秋住在港口", Some("在港口"));
+        check("林砚秋住在港口", Some("住在港口"));
         check("indivisible", Some("isible"));
         check("é", None);
         check("x", None);

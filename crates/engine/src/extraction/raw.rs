@@ -107,13 +107,12 @@ impl RawReply {
     }
 
     /// Whether it says one thing over and over at its end, as small models do that have lost themselves: no more
-    /// room would make it say more. The last item may have been cut off.
+    /// room would make it say more. The last item may be where it was cut off.
     pub fn goes_round(&self) -> bool {
         fn is_stuck<T: PartialEq>(items: &[T]) -> bool {
-            let [before @ .., last, _cut] = items else {
-                return false;
-            };
-            before.iter().filter(|item| *item == last).count() + 1 >= OVER_AND_OVER
+            let count = |wanted: &T| items.iter().filter(|item| *item == wanted).count();
+            let mut last = items.iter().rev().take(2);
+            last.any(|item| count(item) >= OVER_AND_OVER)
         }
         let names: Vec<&str> = self.entities.iter().map(|entity| &*entity.name).collect();
         let ties: Vec<(&str, &str, &str)> = self

@@ -54,7 +54,7 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
     // Everything that looks like the start of a value, one after the other: some models answer in pieces.
     while let Some(found) = answer[at..].find(['{', '[']) {
         let start = at + found;
-        let Some(read) = lenient_json::parse(&answer[start..]) else {
+        let Some(mut read) = lenient_json::parse(&answer[start..]) else {
             at = start + 1;
             continue;
         };
@@ -65,10 +65,15 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
             continue;
         }
         found_json = true;
+        // One that ends with a whole item only forgot its brackets.
+        let is_cut = read.is_cut && !answer.ends_with(['}', ']']);
+        let said = answer.trim_end_matches(|c: char| c == ',' || c.is_whitespace());
+        if is_cut && !said.ends_with(['}', ']']) {
+            drop_half(&mut read.value);
+        }
         if take(&read.value, &mut reply) {
             is_recognised = true;
-            // One that ends with a whole item only forgot its brackets.
-            reply.is_cut |= read.is_cut && !answer.ends_with(['}', ']']);
+            reply.is_cut |= is_cut;
         }
         if at >= answer.len() {
             break;
@@ -112,6 +117,43 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Object(_) | Value::Array(_))
 }
 
+/// Takes the last item out of a value that was cut: half a name is another name.
+fn drop_half(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(last) = map.values_mut().next_back() {
+                drop_half(last);
+            }
+        }
+        Value::Array(items) => {
+            let holds_lists = |item: &Value| {
+                let map = item.as_object();
+                map.is_some_and(|map| LISTS.iter().any(|names| field(map, names).is_some()))
+            };
+            match items.last_mut() {
+                Some(last) if holds_lists(last) => drop_half(last),
+                _ => drop(items.pop()),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Names of lists of entities, of relations, of claims.
+const LISTS: [&[&str]; 3] = [
+    &["entities", "nodes", "entity", "node", "concepts"],
+    &[
+        "relations",
+        "relationships",
+        "edges",
+        "triples",
+        "facts",
+        "relation",
+        "links",
+    ],
+    &["claims", "covariates"],
+];
+
 /// Adds what a value says. False when it is not of a form we know.
 fn take(value: &Value, reply: &mut RawReply) -> bool {
     match value {
@@ -131,22 +173,9 @@ fn take(value: &Value, reply: &mut RawReply) -> bool {
 }
 
 pub(super) fn take_object(map: &Map<String, Value>, reply: &mut RawReply) -> bool {
-    let entities = field(map, &["entities", "nodes", "entity", "node", "concepts"]);
-    let relations = field(
-        map,
-        &[
-            "relations",
-            "relationships",
-            "edges",
-            "triples",
-            "facts",
-            "relation",
-            "links",
-        ],
-    );
+    let [entities, relations, claims] = LISTS.map(|names| field(map, names));
     let is_list = |value: Option<&Value>| value.is_some_and(|v| v.is_array() || v.is_object());
     // `{"relation": "knows", "source": …}` is one relation, no list of them.
-    let claims = field(map, &["claims", "covariates"]);
     if !is_list(entities) && !is_list(relations) && !is_list(claims) {
         if let Some(relation) = relation_of(map) {
             reply.relations.push(relation);

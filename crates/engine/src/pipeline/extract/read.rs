@@ -78,12 +78,11 @@ impl Read {
     ) -> Result<()> {
         let mut raw: Vec<Option<RawReply>> = Vec::with_capacity(positions.len());
         for &at in positions {
+            self.partial.remove(&at);
             raw.push(match plan.derive(replies, &plan.items[at])? {
                 Derived::Read { reply, lack, .. } => {
                     if lack.is_some() {
                         self.partial.insert(at);
-                    } else {
-                        self.partial.remove(&at);
                     }
                     Some(*reply)
                 }

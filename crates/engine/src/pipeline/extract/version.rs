@@ -121,8 +121,26 @@ impl Version {
             None
         };
         match (halves, read) {
-            (Some(halves @ (Derived::Read { .. } | Derived::Busy)), _) => Ok(halves),
-            // What it said before it was cut counts until there is more.
+            (
+                Some(Derived::Read {
+                    reply: mut whole,
+                    is_repaired,
+                    lack,
+                }),
+                read,
+            ) => {
+                // Halves may part what belongs together: what it said before it was cut counts too.
+                if let Ok(mut read) = read {
+                    read.is_cut = false;
+                    whole.extend_numbered(read);
+                }
+                Ok(Derived::Read {
+                    reply: whole,
+                    is_repaired,
+                    lack,
+                })
+            }
+            (Some(Derived::Busy), _) => Ok(Derived::Busy),
             (Some(lack), Ok(read)) => Ok(Derived::Read {
                 reply: Box::new(read),
                 is_repaired: false,
