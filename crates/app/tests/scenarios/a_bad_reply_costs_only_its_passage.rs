@@ -120,7 +120,7 @@ fn a_spending_limit_ends_with_its_own_code_and_the_next_run_goes_on() {
 fn a_prompt_and_a_schema_that_cannot_be_used_are_refused_before_anything_is_sent() {
     let stub = Stub::start(answer);
     let vault = vault(&stub);
-    vault.configure("[extraction]\nprompts = \".own\"\n");
+    vault.configure("[extraction]\nprompts = \"own\"\n");
     let ran = vault.malha(&EXTRACT).expect(78);
     assert!(
         ran.stderr.contains("there is no such folder of prompts"),
