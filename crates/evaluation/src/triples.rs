@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use malha_engine::extraction::{EntityType, RelationType, Schema, check_reply, read_reply};
+use malha_engine::extraction::{RelationType, Schema, check_reply, read_reply};
 use malha_engine::text::{clean_name, fold, squash};
 use serde::Serialize;
 use serde_json::Value;
@@ -168,7 +168,7 @@ fn score(
 
 /// A reason without the names in it.
 fn kind_of(reason: &str) -> &str {
-    const KINDS: [(&str, &str); 6] = [
+    const KINDS: [(&str, &str); 7] = [
         (
             "is not in the schema",
             "a type or relation that the schema does not have",
@@ -184,6 +184,7 @@ fn kind_of(reason: &str) -> &str {
             "types that the relation does not join",
         ),
         ("to itself", "from a thing to itself"),
+        ("names nothing", "a word that only points"),
     ];
     KINDS
         .iter()
@@ -206,11 +207,8 @@ fn schema_of(ontology: Option<&Value>) -> Schema {
             .flatten()
     };
     let label = |value: &Value| value["label"].as_str().map(str::to_owned);
-    for name in list("concepts").filter_map(label) {
-        schema.entity.insert(name, EntityType::default());
-    }
     for relation in list("relations") {
-        // The replies give no types: what a relation joins cannot be checked.
+        // The replies give no types: with the concepts declared, every end of a relation would have to have one.
         if let Some(name) = label(relation) {
             schema.relation.insert(name, RelationType::default());
         }
