@@ -184,7 +184,7 @@ fn kind_of(reason: &str) -> &str {
             "types that the relation does not join",
         ),
         ("to itself", "from a thing to itself"),
-        ("names nothing", "a word that only points"),
+        ("names nothing", "a word that names nothing"),
     ];
     KINDS
         .iter()
