@@ -1,5 +1,7 @@
 //! Replies of models stay of use when the program asks otherwise, and when another model is to be asked.
 
+use std::collections::BTreeMap;
+
 use malha_engine::extraction::{ExtractionSettings, Prompts};
 use malha_engine::language_model::{ChatModel, ChatReply, ChatRequest, ModelError};
 use malha_engine::{Engine, EngineConfig, ExtractionRun};
@@ -91,7 +93,7 @@ fn prompts_of_an_earlier_program_still_find_their_replies() {
         .unwrap();
     let model = model("knows");
     let mut earlier = ExtractionSettings {
-        sent: Prompts::texts(&Default::default()),
+        sent: Prompts::texts(&BTreeMap::new()),
         ..ExtractionSettings::default()
     };
     let text = earlier.sent.get_mut("extract.md").unwrap();
