@@ -156,25 +156,27 @@ fn threads_of_one_run_that_ask_the_same_call_once() {
     assert_eq!(echo.calls.load(Ordering::SeqCst), 1);
 }
 
+/// Leaves its caller as a process that is killed in the middle of a call.
+struct Killed;
+
+impl ChatModel for Killed {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+    fn complete(
+        &self,
+        _request: &ChatRequest,
+        _on_text: &mut dyn FnMut(&str),
+    ) -> Result<ChatReply, ModelError> {
+        panic!("killed")
+    }
+}
+
 #[test]
 fn a_claim_of_a_process_that_is_gone_holds_nobody_up() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("malha.db");
     let engine = Engine::create(&path, config()).unwrap();
-    // As a process leaves it that was killed in the middle of a call.
-    struct Killed;
-    impl ChatModel for Killed {
-        fn name(&self) -> &'static str {
-            "echo"
-        }
-        fn complete(
-            &self,
-            _request: &ChatRequest,
-            _on_text: &mut dyn FnMut(&str),
-        ) -> Result<ChatReply, ModelError> {
-            panic!("killed")
-        }
-    }
     let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let replies = std::mem::ManuallyDrop::new(engine.replies(SpendingLimit::default()));
         let model = CachedModel::new(&Killed, &replies, "test");

@@ -28,7 +28,7 @@ pub fn check_reply(raw: RawReply, text: &str, schema: &Schema) -> Extraction {
         untyped: BTreeMap::new(),
     };
     for (ids, entity) in ids(&raw.entities).into_iter().zip(raw.entities) {
-        checker.entity(ids, entity);
+        checker.entity(ids, &entity);
     }
     checker.join_untyped();
     for relation in raw.relations {
@@ -74,10 +74,20 @@ pub(super) enum End {
     New(Box<ExtractedEntity>),
 }
 
+impl End {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Known(one), Self::Known(other)) => one == other,
+            (Self::New(one), Self::New(other)) => name_key(&one.name) == name_key(&other.name),
+            _ => false,
+        }
+    }
+}
+
 impl Checker<'_> {
-    fn entity(&mut self, ids: Vec<String>, raw: RawEntity) {
-        let shown = shown_entity(&raw);
-        let checked = self.checked_entity(&raw);
+    fn entity(&mut self, ids: Vec<String>, raw: &RawEntity) {
+        let shown = shown_entity(raw);
+        let checked = self.checked_entity(raw);
         let key = match &checked {
             Ok(entity) => Ok(name_key(&entity.name)),
             Err(reason) => Err(reason.clone()),
@@ -93,7 +103,7 @@ impl Checker<'_> {
             }
         };
         if let Some(text) = &raw.unread_properties {
-            self.reject_properties(&raw.name, text.as_str().into(), "they cannot be read");
+            self.reject_properties(&raw.name, &text.as_str().into(), "they cannot be read");
         }
         if entity.kinds.is_empty() && self.is_closed() {
             self.untyped.entry(name_key(&entity.name)).or_insert(entity);
@@ -126,7 +136,7 @@ impl Checker<'_> {
     }
 
     /// Puts properties of something aside that is kept without them.
-    fn reject_properties(&mut self, of: &str, properties: Value, reason: &str) {
+    fn reject_properties(&mut self, of: &str, properties: &Value, reason: &str) {
         let item = json!({ "of": of, "properties": properties });
         self.reject(
             "item",
@@ -186,7 +196,7 @@ impl Checker<'_> {
         let names = declared.map(|kind| (&*kind.properties, &kind.property_labels));
         let undeclared = name_properties(&mut entity.properties, names);
         if !undeclared.is_empty() {
-            self.reject_properties(&entity.name, undeclared.into(), UNDECLARED);
+            self.reject_properties(&entity.name, &undeclared.into(), UNDECLARED);
         }
         if let Some(&at) = self.by_name.get(&key) {
             let known = &mut self.out.entities[at];
@@ -261,7 +271,7 @@ impl Checker<'_> {
         let rules = declared.map(|(_, rules)| rules);
         let mut source = (self.end("source", &raw.source)?, raw.source.as_str());
         let mut target = (self.end("target", &raw.target)?, raw.target.as_str());
-        if self.is_same(&source.0, &target.0) && !rules.is_some_and(|rules| rules.reflexive) {
+        if source.0.is_same(&target.0) && !rules.is_some_and(|rules| rules.reflexive) {
             return Err("it leads from a thing to itself".to_owned());
         }
         if let Some(rules) = rules {
@@ -300,10 +310,10 @@ impl Checker<'_> {
         let names = rules.map(|rules| (&*rules.properties, &rules.property_labels));
         let undeclared = name_properties(&mut properties, names.into_iter());
         if !undeclared.is_empty() {
-            self.reject_properties(&kind, undeclared.into(), UNDECLARED);
+            self.reject_properties(&kind, &undeclared.into(), UNDECLARED);
         }
         if let Some(text) = raw.unread_properties {
-            self.reject_properties(&kind, text.into(), "they cannot be read");
+            self.reject_properties(&kind, &text.into(), "they cannot be read");
         }
         Ok(ExtractedRelation {
             source,
@@ -383,14 +393,6 @@ impl Checker<'_> {
         let at = self.add(*entity);
         self.by_name.entry(name_key(written)).or_insert(at);
         Ok(at)
-    }
-
-    pub(super) fn is_same(&self, one: &End, other: &End) -> bool {
-        match (one, other) {
-            (End::Known(one), End::Known(other)) => one == other,
-            (End::New(one), End::New(other)) => name_key(&one.name) == name_key(&other.name),
-            _ => false,
-        }
     }
 
     pub(super) fn kinds<'e>(&'e self, end: &'e End) -> &'e BTreeSet<String> {

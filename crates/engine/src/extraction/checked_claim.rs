@@ -56,7 +56,7 @@ impl Checker<'_> {
             None => None,
         };
         if let Some((object, _)) = &object {
-            if self.is_same(&subject, object) {
+            if subject.is_same(object) {
                 return Err("its subject and its object are one thing".to_owned());
             }
             self.fits("object", object, objects)?;

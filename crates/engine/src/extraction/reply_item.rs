@@ -174,16 +174,12 @@ fn properties_of(map: &Map<String, Value>) -> (Map<String, Value>, Option<String
         Value::Null => Some(Map::new()),
         value => dictionary(value),
     };
-    match read {
-        Some(mut inner) => {
-            inner.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
-            (inner, None)
-        }
-        None => {
-            let shown = value.as_str().map(str::to_owned);
-            (Map::new(), Some(shown.unwrap_or_else(|| value.to_string())))
-        }
-    }
+    let Some(mut read) = read else {
+        let shown = value.as_str().map(str::to_owned);
+        return (Map::new(), Some(shown.unwrap_or_else(|| value.to_string())));
+    };
+    read.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+    (read, None)
 }
 
 /// A dictionary, or a list of them: `[{"key": "born", "value": 1990}]`, `[{"born": 1990}]`.

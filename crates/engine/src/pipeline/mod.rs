@@ -52,6 +52,8 @@ const COMMIT_BYTES: u64 = 32 << 20;
 /// A run that touches more files than this, and more than [`LARGE_SHARE`] of them, is a large one.
 const LARGE_FILES: usize = 64;
 const LARGE_SHARE: f64 = 0.05;
+/// So does a run of more bytes than this, and more than are known already.
+const LARGE_BYTES: u64 = 1 << 20;
 
 /// What a run works with.
 pub(crate) struct Job<'a> {
@@ -182,7 +184,8 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     let chunking = ChunkOptions::new(size, overlap, unit)?;
     let touched = plan.candidates.len() + plan.removed.len();
     let bulk = plan.pending
-        || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64);
+        || (touched > LARGE_FILES && touched as f64 > LARGE_SHARE * plan.known_files as f64)
+        || is_much_text(job.store.connection(), plan)?;
     let mut changes = Changes {
         bulk,
         recount: bulk && storage::count_chunks(job.store.connection(), plan.namespace)? > 0,
@@ -217,6 +220,12 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     storage::end_run(connection, noted, job.clock.now(), &report)?;
     transaction.commit_bookkeeping()?;
     Ok(Indexed { report, graph })
+}
+
+/// Whether more is new than is known: then all names are found anew faster than name by name.
+fn is_much_text(connection: &Connection, plan: &Plan) -> Result<bool> {
+    let bytes: u64 = plan.candidates.iter().map(|file| file.size).sum();
+    Ok(bytes > LARGE_BYTES && bytes > storage::known_bytes(connection, plan.namespace)?)
 }
 
 /// How the graph differs from what it was at generation `before`.

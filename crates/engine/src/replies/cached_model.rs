@@ -1,3 +1,4 @@
+use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
@@ -171,8 +172,14 @@ impl<'a> CachedModel<'a> {
     ) -> Result<StoredReply> {
         let span = self.span();
         let _entered = span.enter();
-        let asked_tokens = prompt_tokens(request);
-        let reservation = match self.reserve(asked_tokens, request) {
+        // Counting takes longer than all else about a call: only where it is asked for.
+        let asked_tokens = LazyCell::new(|| prompt_tokens(request));
+        let prompt = if self.cache.spending.counts_tokens() {
+            *asked_tokens
+        } else {
+            0
+        };
+        let reservation = match self.reserve(prompt, request) {
             Ok(reservation) => reservation,
             Err(error) => {
                 let keys = members.iter().map(|member| member.key);
@@ -189,7 +196,10 @@ impl<'a> CachedModel<'a> {
             Err(error) => (error.effort, None),
         };
         // Of a try that came to nothing the prompt may be on the bill.
-        let lost_tokens = u64::from(effort.lost) * asked_tokens;
+        let lost_tokens = match u64::from(effort.lost) {
+            0 => 0,
+            lost => lost * *asked_tokens,
+        };
         let waited_ms = effort.waited.as_millis() as u64;
         span.record("retries", effort.retries);
         span.record("waited_ms", waited_ms);
@@ -240,7 +250,7 @@ impl<'a> CachedModel<'a> {
         call.answered_by = &answered_by;
         call.outcome = Ok(&reply.text);
         call.is_truncated = reply.is_truncated;
-        call.input_tokens += counted.unwrap_or(asked_tokens);
+        call.input_tokens += counted.unwrap_or_else(|| *asked_tokens);
         call.output_tokens = reply
             .output_tokens
             .unwrap_or_else(|| count_tokens(&reply.text) as u64);

@@ -78,6 +78,11 @@ impl Spending {
         state.by_step.entry(step).or_default().cache_hits += 1;
     }
 
+    /// Whether a limit is one of tokens or money: then calls have to say what they may take.
+    pub(super) const fn counts_tokens(&self) -> bool {
+        self.limit.tokens.is_some() || self.limit.cost.is_some()
+    }
+
     /// Room for one more call: a `prompt` of so many tokens as we count them, and at most `reply` more. `cost` is
     /// that of tokens of both kinds.
     pub(super) fn reserve(

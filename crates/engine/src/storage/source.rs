@@ -224,6 +224,16 @@ pub(crate) fn count_files(connection: &Connection, source: i64) -> Result<usize>
     Ok(count as usize)
 }
 
+/// Bytes of all known files of a namespace.
+pub(crate) fn known_bytes(connection: &Connection, namespace: i64) -> Result<u64> {
+    let bytes: i64 = connection
+        .prepare_cached(
+            "SELECT coalesce(sum(f.size), 0) FROM file f JOIN source s ON s.id = f.source WHERE s.namespace = ?1",
+        )?
+        .query_row([namespace], |row| row.get(0))?;
+    Ok(bytes as u64)
+}
+
 /// The content hash of a file; `None` when the source has none at this path.
 pub(crate) fn file_hash(
     connection: &Connection,
