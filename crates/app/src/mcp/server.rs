@@ -45,22 +45,59 @@ impl Server {
             .filter(|tool| !self.read_only || tool.access == Access::Reads)
     }
 
-    /// Runs a question to the engine on a thread of its own, until the caller gives up; `cancel` is told then.
+    /// Runs a call of the engine on a thread of its own, until the caller gives up. What reads is stopped then; what
+    /// changes the store is done whole once it has begun.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        cancel: &Cancel,
+        access: Access,
+        cancel: Cancel,
         question: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,
     ) -> Result<Result<T, Refused>, ErrorData> {
-        let engine = Arc::clone(&self.engine);
-        let asked = tokio::task::spawn_blocking(move || question(&engine));
+        let engine = match access {
+            Access::Reads => Arc::new(self.engine.until(cancel.clone())),
+            Access::Adds | Access::Destroys => Arc::clone(&self.engine),
+        };
+        let waiting = Waiting(Some(cancel.clone()));
+        let asked = tokio::task::spawn_blocking(move || {
+            cancel.go_on()?;
+            question(&engine)
+        });
         tokio::select! {
-            answer = asked => answer
-                .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
+            answer = asked => {
+                waiting.is_answered();
+                answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+            }
             () = context.ct.cancelled() => {
-                cancel.cancel();
                 Err(ErrorData::internal_error("the call was cancelled", None))
             }
+        }
+    }
+
+    /// [`Server::ask`] for what reads.
+    async fn read<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        question: impl FnOnce(&Engine) -> Result<T, Refused> + Send + 'static,
+    ) -> Result<Result<T, Refused>, ErrorData> {
+        self.ask(context, Access::Reads, Cancel::default(), question)
+            .await
+    }
+}
+
+/// Someone waits for an answer. When it goes without one, whatever the reason, the work is asked to stop.
+struct Waiting(Option<Cancel>);
+
+impl Waiting {
+    fn is_answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(cancel) = &self.0 {
+            cancel.cancel();
         }
     }
 }
@@ -110,7 +147,7 @@ impl ServerHandler for Server {
         progress(0.0).await;
         let arguments = Arguments::new(request.arguments.unwrap_or_default());
         let cancel = arguments.cancel.clone();
-        let asked = self.ask(&context, &cancel, move |engine| {
+        let asked = self.ask(&context, tool.access, cancel, move |engine| {
             arguments.known(&(tool.input)())?;
             (tool.run)(engine, &arguments)
         });
@@ -149,7 +186,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.ask(&context, &Cancel::default(), move |engine| {
+        self.read(&context, move |engine| {
             resources::list(engine, cursor.as_deref())
         })
         .await?
@@ -174,9 +211,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let found = self
-            .ask(&context, &Cancel::default(), move |engine| {
-                resources::read(engine, &uri)
-            })
+            .read(&context, move |engine| resources::read(engine, &uri))
             .await?
             .map_err(|Refused(reason)| ErrorData::internal_error(reason, None))?;
         match found {

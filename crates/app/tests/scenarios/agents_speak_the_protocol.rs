@@ -1,80 +1,9 @@
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::agent::{Agent, Speaks as _};
 use crate::support::Vault;
-
-/// `malha mcp`, spoken to line by line.
-struct Agent {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    next: u64,
-}
-
-impl Agent {
-    fn start(vault: &Vault, arguments: &[&str]) -> Self {
-        let mut child = vault
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut agent = Self {
-            input: child.stdin.take(),
-            output: BufReader::new(child.stdout.take().unwrap()),
-            child,
-            next: 0,
-        };
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}});
-        agent.ask("initialize", &hello);
-        agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        agent
-    }
-
-    fn send(&mut self, message: &Value) {
-        self.send_line(&message.to_string());
-    }
-
-    fn send_line(&mut self, line: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
-    }
-
-    /// Asks, and gives the answer; every line until then is protocol.
-    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
-        loop {
-            let mut line = String::new();
-            assert_ne!(
-                self.output.read_line(&mut line).unwrap(),
-                0,
-                "the server ended"
-            );
-            let message: Value = serde_json::from_str(&line).expect("a line of protocol");
-            assert_eq!(message["jsonrpc"], "2.0", "{line}");
-            if message["id"] == id {
-                return message;
-            }
-        }
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
-        answer["result"].clone()
-    }
-
-    /// Closes stdin and waits for the end.
-    fn end(mut self) {
-        drop(self.input.take());
-        assert!(self.child.wait().unwrap().success());
-    }
-}
 
 /// D30.6 over the protocol: what one tenant remembers, no tool shows to another one.
 #[test]

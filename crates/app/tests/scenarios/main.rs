@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "shared with tests that use other parts of it")]
 #[path = "../../../providers/tests/stub/mod.rs"]
 mod stub;
+
+mod agent;
 mod support;
 
 mod a_bad_header_is_text_and_a_warning;
@@ -38,5 +40,6 @@ mod vectors_are_made_beside_everything_else;
 mod watch_picks_up_an_edit;
 mod what_a_model_found_is_reviewed;
 mod what_is_remembered_is_recalled;
+mod what_nobody_waits_for_is_stopped;
 mod what_was_stated_once_holds;
 mod writers_wait_and_readers_never_fail;

@@ -114,9 +114,7 @@ impl Budget {
             return Ok(());
         }
         self.ticks.set(0);
-        if self.limits.cancel.is_cancelled() {
-            return Err(crate::Error::Interrupted.into());
-        }
+        self.limits.cancel.go_on()?;
         if self.started.elapsed() > self.limits.time {
             return Err(self.out_of_time());
         }

@@ -149,7 +149,7 @@ impl Engine {
         budget: usize,
         share: f64,
     ) -> Result<Offer> {
-        let store = self.store();
+        let store = self.asked()?;
         let sources: Vec<(DocumentKind, Option<String>)> = quotes
             .iter()
             .map(|quote| storage::document_source(store.connection(), quote.document))

@@ -231,7 +231,7 @@ impl Engine {
 
     /// Whether the quote stands where the citation says.
     pub(super) fn stands(&self, citation: &Citation) -> Result<bool> {
-        let store = self.store();
+        let store = self.asked()?;
         storage::quote_stands(
             store.connection(),
             citation.document,

@@ -11,7 +11,8 @@ use crate::graph::{Graph, Moment};
 use crate::loading::{CommunityNetwork, community_network};
 use crate::storage::{self, CommunityRow, Membership, Store};
 use crate::types::{
-    CommunityLevel, CommunityList, CommunityMember, CommunityRequest, CommunityView, EntityId,
+    Cancel, CommunityLevel, CommunityList, CommunityMember, CommunityRequest, CommunityView,
+    EntityId,
 };
 use crate::{Error, Result};
 
@@ -38,9 +39,10 @@ impl Engine {
     }
 
     /// Finds communities if the store's content is another one than at the last time. False when it had to be left
-    /// undone, because the store cannot be written now.
+    /// undone, because the store cannot be written now. Whoever gives up stops it between its steps, until it is
+    /// written: then it is kept.
     pub(super) fn update_communities(&self) -> Result<bool> {
-        let store = self.store();
+        let store = self.asked()?;
         let Some(namespace) = store.namespace(&self.namespace)?.map(|id| id.0) else {
             return Ok(true);
         };
@@ -54,14 +56,21 @@ impl Engine {
         if store.is_read_only() {
             return Ok(false);
         }
+        // Its statements can be stopped; those below are part of the writing.
+        self.ranked_graph(&store)?;
+        drop(store);
+        let store = self.store();
         let lease = match store.write_lease("malha (communities)", self.config.lease_wait) {
             Ok(lease) => lease,
             Err(Error::Busy { .. }) => return Ok(false),
             Err(error) => return Err(error),
         };
+        if is_fresh(&store)? {
+            return Ok(true);
+        }
         let graph = self.ranked_graph(&store)?;
         let at = Moment::present(self.clock.now());
-        let found = detect(&store, namespace, &graph.graph, at)?;
+        let found = detect(&store, namespace, &graph.graph, at, &self.cancel)?;
         let transaction = lease.transaction()?;
         save(&store, namespace, &graph.graph, &found)?;
         storage::set_community_generation(store.connection(), namespace, graph.graph.generation)?;
@@ -78,7 +87,14 @@ struct Found {
     before: FxHashMap<(EntityId, usize), Membership>,
 }
 
-fn detect(store: &Store, namespace: i64, graph: &Graph, at: Moment) -> Result<Found> {
+fn detect(
+    store: &Store,
+    namespace: i64,
+    graph: &Graph,
+    at: Moment,
+    cancel: &Cancel,
+) -> Result<Found> {
+    cancel.go_on()?;
     let before: FxHashMap<(EntityId, usize), Membership> =
         storage::memberships(store.connection(), namespace)?
             .into_iter()
@@ -110,12 +126,14 @@ fn detect(store: &Store, namespace: i64, graph: &Graph, at: Moment) -> Result<Fo
             row.map_or(0, |row| row.signature) != signatures[entity as usize]
         })
         .collect();
+    cancel.go_on()?;
     let coarsest = if changed.len() as f64 > f64::from(entities) * MOST_CHANGED {
         leiden(&built.network, &options.leiden)
     } else {
         let labels = labels_before(&built, graph, &before);
         update(&built.network, &labels, changed, &options.leiden)
     };
+    cancel.go_on()?;
     let hierarchy = refined(&built.network, coarsest, &options);
     let levels = CommunityLevel::ALL
         .iter()
@@ -124,6 +142,7 @@ fn detect(store: &Store, namespace: i64, graph: &Graph, at: Moment) -> Result<Fo
             with_imported(found, level.number(), graph, &before)
         })
         .collect();
+    cancel.go_on()?;
     Ok(Found {
         levels,
         signatures,

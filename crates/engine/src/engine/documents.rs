@@ -13,7 +13,7 @@ impl Engine {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<DocumentView>> {
-        let store = self.store();
+        let store = self.asked()?;
         match store.namespace(&self.namespace)? {
             Some(namespace) => storage::documents_after(
                 store.connection(),
@@ -31,7 +31,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when no current document has this uri.
     pub fn document_text(&self, uri: &str) -> Result<String> {
-        let store = self.store();
+        let store = self.asked()?;
         let found = match store.namespace(&self.namespace)? {
             Some(namespace) => storage::text_of_document(store.connection(), namespace.0, uri)?,
             None => None,

@@ -123,6 +123,9 @@ impl Engine {
     pub(super) fn vectors_for(&self, store: &Store, query: &str) -> Vectors {
         let skipped = |reason: &str| Vectors::Absent(LaneStatus::Skipped, reason.to_owned());
         let failed = |reason: String| Vectors::Absent(LaneStatus::Failed, reason);
+        if let Err(error) = self.cancel.go_on() {
+            return failed(error.to_string());
+        }
         let space = match self.active_space(store) {
             Ok(Some(space)) => space,
             Ok(None) => return Vectors::NoneStored,

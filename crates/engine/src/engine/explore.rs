@@ -111,6 +111,7 @@ impl Explorer<'_> {
         to: &str,
         max_hops: u32,
         limit: usize,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Vec<PathView>> {
         let (from, to) = (self.known(from)?, self.known(to)?);
         let mut found = Vec::new();
@@ -127,7 +128,7 @@ impl Explorer<'_> {
                     hubs: HubRule::Damp,
                     ..PathSearch::new(from, to, self.at)
                 };
-                found.extend(search.run(&self.graph.relations).paths);
+                found.extend(search.run_until(&self.graph.relations, stop).paths);
             }
         }
         found.sort_by(|a, b| {

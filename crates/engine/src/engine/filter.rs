@@ -45,7 +45,7 @@ impl Engine {
                         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#']))
                 })
         };
-        let store = self.store();
+        let store = self.asked()?;
         let Some(namespace) = store.namespace(&self.namespace)? else {
             return Ok((Vec::new(), DocumentCounts::default()));
         };

@@ -170,7 +170,7 @@ impl Engine {
         } else {
             self.documents_matching(&request.filter)?.0
         };
-        let store = self.store();
+        let store = self.asked()?;
         let connection = store.connection();
         let namespace = store
             .namespace(&self.namespace)?

@@ -36,6 +36,7 @@ mod selection;
 mod structured;
 mod times;
 mod transfer;
+mod until;
 mod written_reports;
 
 pub use answer::AnswerRun;
@@ -57,7 +58,7 @@ use crate::ranker::Rankers;
 use crate::retrieval::{self, RankedGraph, Reader};
 use crate::storage::{self, Condition, SqlLimits, Store, StoreOptions, Verification};
 use crate::types::{
-    Clock, DocumentInput, EngineConfig, EntityView, IngestReport, Issue, Namespace,
+    Cancel, Clock, DocumentInput, EngineConfig, EntityView, IngestReport, Issue, Namespace,
     NeighborRequest, Neighborhood, OpenLink, PathView, Progress, SearchRequest, SearchResponse,
     SourceSpec, SqlRows, Stage, Stats, SystemClock, Times,
 };
@@ -80,6 +81,8 @@ pub struct Engine {
     /// What turns questions into queries; templates where there is none.
     query_writer: Option<Arc<QueryWriter>>,
     times: Times,
+    /// Ends the questions of this engine.
+    cancel: Cancel,
     embedder: Option<Arc<LazyModel<dyn Embedder>>>,
     reranker: Option<Arc<LazyModel<dyn Reranker>>>,
     vectors: Arc<Mutex<Option<embedding::LoadedVectors>>>,
@@ -123,6 +126,7 @@ impl Engine {
             schema: None,
             query_writer: None,
             times: Times::default(),
+            cancel: Cancel::default(),
             embedder: None,
             reranker: None,
             vectors: Arc::new(Mutex::new(None)),
@@ -266,7 +270,7 @@ impl Engine {
 
     /// What searches read, at this engine's moment.
     fn read<T>(&self, question: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
-        let store = self.store();
+        let store = self.asked()?;
         let graph = self.ranked_graph(&store)?;
         let namespace = store
             .namespace(&self.namespace)?
@@ -293,8 +297,12 @@ impl Engine {
             gate: &self.config.gate,
             rankers: self.rankers.as_deref(),
             synonym_space: self.synonym_space(&store)?,
+            cancel: &self.cancel,
         };
-        question(&reader)
+        let answer = question(&reader)?;
+        // A lane that was stopped only fails: the search goes on without it.
+        self.cancel.go_on()?;
+        Ok(answer)
     }
 
     /// The entities a name, alias or public id stands for, best first; empty when none.
@@ -321,7 +329,10 @@ impl Engine {
         max_hops: u32,
         limit: usize,
     ) -> Result<Vec<PathView>> {
-        self.explore(|explorer| explorer.paths(from, to, max_hops, limit))
+        let stop = || self.cancel.is_cancelled();
+        let found = self.explore(|explorer| explorer.paths(from, to, max_hops, limit, &stop))?;
+        self.cancel.go_on()?;
+        Ok(found)
     }
 
     /// The entities of highest degree.
@@ -340,7 +351,7 @@ impl Engine {
 
     /// Links that point to no note, or to several.
     pub fn open_links(&self) -> Result<Vec<OpenLink>> {
-        let store = self.store();
+        let store = self.asked()?;
         match store.namespace(&self.namespace)? {
             Some(namespace) => storage::open_links(store.connection(), namespace.0),
             None => Ok(Vec::new()),
@@ -349,7 +360,7 @@ impl Engine {
 
     /// Counts of what is current.
     pub fn stats(&self) -> Result<Stats> {
-        let store = self.store();
+        let store = self.asked()?;
         let mut stats = match store.namespace(&self.namespace)? {
             Some(namespace) => storage::stats(store.connection(), namespace.0)?,
             None => Stats::default(),
@@ -391,10 +402,11 @@ impl Engine {
     /// [`Error::Usage`] for statements that would write or that take too long.
     pub fn sql(&self, query: &str) -> Result<SqlRows> {
         let mut rows = SqlRows::default();
+        let cancel = self.cancel.clone();
         let outcome = self.store().sql(
             query,
             SqlLimits::default(),
-            || false,
+            move || cancel.is_cancelled(),
             |_, row| {
                 rows.rows.push(row);
                 Ok(())
@@ -406,7 +418,7 @@ impl Engine {
     }
 
     fn explore<T>(&self, question: impl FnOnce(&explore::Explorer<'_>) -> Result<T>) -> Result<T> {
-        let store = self.store();
+        let store = self.asked()?;
         let ranked = self.ranked_graph(&store)?;
         let namespace = store
             .namespace(&self.namespace)?

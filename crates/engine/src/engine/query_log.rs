@@ -72,7 +72,7 @@ impl Engine {
 
     /// What the graph was good for in the last days.
     pub fn graph_report(&self, days: u32) -> Result<GraphReport> {
-        let store = self.store();
+        let store = self.asked()?;
         let namespace = store
             .namespace(&self.namespace)?
             .map_or(0, |namespace| namespace.0);
@@ -101,7 +101,7 @@ impl Engine {
         let shown: FxHashSet<DocumentId> = plain.iter().copied().take(request.limit).collect();
         let mut entered = Vec::new();
         let mut by_graph = 0;
-        let store = self.store();
+        let store = self.asked()?;
         for &document in with.iter().take(request.limit) {
             if !shown.contains(&document) {
                 entered.push(storage::document_marks(store.connection(), document)?.0);

@@ -16,6 +16,7 @@ impl Engine {
             &self.config.prices,
             limit,
         )
+        .until(self.cancel.clone())
     }
 
     /// What models were asked and what it cost, split by `by`, largest lines first.

@@ -61,7 +61,7 @@ impl Engine {
         if !self.times.is_present() {
             return Ok(None);
         }
-        let store = self.store();
+        let store = self.asked()?;
         let Some(stored) = storage::fresh_report(store.connection(), id)? else {
             return Ok(None);
         };

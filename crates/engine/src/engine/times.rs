@@ -1,7 +1,6 @@
 //! The same store at another moment: timelines, and what differs between two moments.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::Engine;
 use super::explore::Explorer;
@@ -17,19 +16,8 @@ impl Engine {
     #[must_use]
     pub fn at(&self, times: Times) -> Self {
         Self {
-            config: self.config.clone(),
-            namespace: self.namespace.clone(),
-            clock: Arc::clone(&self.clock),
-            store: Arc::clone(&self.store),
-            graph: Arc::clone(&self.graph),
-            names: Arc::clone(&self.names),
-            schema: self.schema.clone(),
-            query_writer: self.query_writer.clone(),
             times,
-            embedder: self.embedder.clone(),
-            reranker: self.reranker.clone(),
-            vectors: Arc::clone(&self.vectors),
-            rankers: self.rankers.clone(),
+            ..self.same()
         }
     }
 

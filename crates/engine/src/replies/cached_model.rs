@@ -65,7 +65,7 @@ impl<'a> CachedModel<'a> {
     ///
     /// # Errors
     /// [`Error::Model`] when the model gave no answer, [`Error::BudgetReached`] when the limit leaves no
-    /// room for the call.
+    /// room for the call, [`Error::Interrupted`] when it is not to be asked any more ([`ReplyCache::until`]).
     pub fn ask(
         &self,
         request: &ChatRequest,
@@ -112,6 +112,7 @@ impl<'a> CachedModel<'a> {
         on_text: &mut dyn FnMut(&str),
         any: bool,
     ) -> Result<Option<StoredReply>> {
+        self.cache.cancel.go_on()?;
         let key = key(self.step, self.model.name(), request);
         match self.cache.find_or_claim(&key, any)? {
             None => Ok(None),
@@ -139,6 +140,7 @@ impl<'a> CachedModel<'a> {
         singles: &[(ChatRequest, &str)],
         together: &dyn Fn(&[usize]) -> ChatRequest,
     ) -> Result<()> {
+        self.cache.cancel.go_on()?;
         let of = |request| key(self.step, self.model.name(), request);
         let keys: Vec<[u8; 32]> = singles.iter().map(|(request, _)| of(request)).collect();
         let ours = self.cache.claim_open(&keys)?;

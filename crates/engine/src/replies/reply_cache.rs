@@ -9,7 +9,7 @@ use super::spending::Spending;
 use crate::Result;
 use crate::language_model::ChatRequest;
 use crate::storage::{self, Member, Presence, Store, WriteTransaction};
-use crate::types::{Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp};
+use crate::types::{Cancel, Clock, ModelPrice, Namespace, SpendingLimit, Spent, Timestamp};
 
 /// How long a stored reply waits for another writer: it was paid for and is not to be lost.
 const LEASE_WAIT: Duration = Duration::from_mins(10);
@@ -29,6 +29,7 @@ pub struct ReplyCache<'a> {
     presence: OnceLock<Presence>,
     /// Stored replies that served again, written by [`ReplyCache::flush`].
     hits: Mutex<BTreeMap<i64, u64>>,
+    pub(super) cancel: Cancel,
 }
 
 impl<'a> ReplyCache<'a> {
@@ -52,7 +53,16 @@ impl<'a> ReplyCache<'a> {
             owner: format!("{}-{number}-{}", std::process::id(), clock.now().0),
             presence: OnceLock::new(),
             hits: Mutex::default(),
+            cancel: Cancel::default(),
         }
+    }
+
+    /// The same cache, which asks no model any more once `cancel` is asked: that is [`crate::Error::Interrupted`]. A reply
+    /// that is under way is waited for and kept.
+    #[must_use]
+    pub fn until(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
     }
 
     /// Calls, tokens and money since the cache was opened.

@@ -40,6 +40,7 @@ pub(super) fn rerank(
         }));
     }
     let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
+    reader.cancel.go_on()?;
     let scores = match reranker.rerank(question, &passages) {
         Ok(scores) => scores,
         Err(error) => return Ok(Err(error.to_string())),

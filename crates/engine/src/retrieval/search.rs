@@ -22,8 +22,8 @@ use crate::ranker::{Features, Rankers};
 use crate::storage::{self, Hidden};
 use crate::text::{Language, QueryTerm, detect_language, query_terms};
 use crate::types::{
-    ChunkId, DocumentId, EntityId, EntryEntity, GateDecision, GateSettings, Lane, LaneRecord,
-    LaneStatus, SearchRequest, SearchResponse,
+    Cancel, ChunkId, DocumentId, EntityId, EntryEntity, GateDecision, GateSettings, Lane,
+    LaneRecord, LaneStatus, SearchRequest, SearchResponse,
 };
 
 /// The graph with what ranking needs of it.
@@ -101,6 +101,8 @@ pub(crate) struct Reader<'a> {
     pub rankers: Option<&'a Rankers>,
     /// The space whose synonyms the walk may follow.
     pub synonym_space: Option<i64>,
+    /// Asked before a model is.
+    pub cancel: &'a Cancel,
 }
 
 impl<'a> Reader<'a> {

@@ -1,5 +1,6 @@
 //! SQL of the user's own, which can read everything and change nothing.
 
+use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -43,17 +44,35 @@ pub struct SqlOutcome {
 }
 
 /// A store whose statements can be stopped, as long as this lives.
-pub struct Stoppable<'s>(&'s mut Store);
+pub struct Stoppable<S: DerefMut<Target = Store>>(S);
 
-impl std::ops::Deref for Stoppable<'_> {
-    type Target = Store;
+impl<S: DerefMut<Target = Store>> Stoppable<S> {
+    /// Statements end with [`Error::Interrupted`] once `stop` says so, which is asked now and then. Not for writing: a
+    /// transaction would be rolled back in its middle.
+    pub fn new(store: S, stop: impl Fn() -> bool + Send + 'static) -> Result<Self> {
+        let mut stoppable = Self(store);
+        stoppable.stop_when(stop)?;
+        Ok(stoppable)
+    }
 
-    fn deref(&self) -> &Store {
+    /// From now on `stop` says so instead.
+    pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + 'static) -> Result<()> {
         self.0
+            .connection_mut()
+            .progress_handler(STEPS_PER_LOOK, Some(stop))?;
+        Ok(())
     }
 }
 
-impl Drop for Stoppable<'_> {
+impl<S: DerefMut<Target = Store>> Deref for Stoppable<S> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl<S: DerefMut<Target = Store>> Drop for Stoppable<S> {
     fn drop(&mut self) {
         // It fails only on a connection that is gone.
         let _ = self
@@ -64,14 +83,6 @@ impl Drop for Stoppable<'_> {
 }
 
 impl Store {
-    /// The same store, whose statements end with [`Error::Interrupted`] once `stop` says so, which is asked now and
-    /// then.
-    pub fn stoppable(&mut self, stop: impl Fn() -> bool + Send + 'static) -> Result<Stoppable<'_>> {
-        self.connection_mut()
-            .progress_handler(STEPS_PER_LOOK, Some(stop))?;
-        Ok(Stoppable(self))
-    }
-
     /// Runs one reading statement and hands over its rows with the columns' names. Blobs come as
     /// `x'…'` literals. The store must have been opened by [`Store::open_read_only`]; statements that
     /// would write, attach another file or change a setting are refused, whatever their spelling.
@@ -284,6 +295,29 @@ mod tests {
             let stopped = store.sql(&sql, SqlLimits::default(), || true, |_, _| Ok(()));
             assert!(matches!(stopped, Err(Error::Interrupted)));
             assert!(rows(store, "SELECT 1", 1).is_ok(), "usable afterwards");
+        });
+    }
+
+    #[test]
+    fn a_stoppable_store_ends_its_statements_and_no_others() {
+        let count = |store: &Store, most: &str| -> Result<i64> {
+            let sql = format!(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n {most})
+                 SELECT count(*) FROM n"
+            );
+            Ok(store.connection().query_row(&sql, [], |row| row.get(0))?)
+        };
+        with_store(|store| {
+            let mut stoppable = Stoppable::new(&mut *store, || true).unwrap();
+            let endless = count(&stoppable, "");
+            assert!(matches!(endless, Err(Error::Interrupted)), "{endless:?}");
+            let long = "LIMIT 100000";
+            assert!(count(&stoppable, long).is_err());
+            stoppable.stop_when(|| false).unwrap();
+            assert_eq!(count(&stoppable, long).unwrap(), 100_000);
+            stoppable.stop_when(|| true).unwrap();
+            drop(stoppable);
+            assert_eq!(count(store, long).unwrap(), 100_000);
         });
     }
 

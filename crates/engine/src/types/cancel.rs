@@ -9,11 +9,23 @@ impl Cancel {
     /// Asks; the work ends with [`crate::Error::Interrupted`] at its next safe point.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
+        tracing::debug!("asked to stop");
     }
 
     /// Whether it was asked.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// A safe point: nothing as long as it was not asked.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] once it was.
+    pub fn go_on(&self) -> crate::Result<()> {
+        if self.is_cancelled() {
+            return Err(crate::Error::Interrupted);
+        }
+        Ok(())
     }
 }
 

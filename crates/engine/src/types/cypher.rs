@@ -3,8 +3,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Cancel;
-
 /// A query in openCypher.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CypherRequest {
@@ -14,8 +12,6 @@ pub struct CypherRequest {
     /// A query with more rows is an error.
     pub max_rows: u64,
     pub timeout: Duration,
-    /// Ends the query with [`crate::Error::Interrupted`] once it is asked.
-    pub cancel: Cancel,
 }
 
 impl CypherRequest {
@@ -26,7 +22,6 @@ impl CypherRequest {
             parameters: BTreeMap::new(),
             max_rows: 10_000,
             timeout: Duration::from_secs(10),
-            cancel: Cancel::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -105,6 +105,19 @@ impl Stub {
 
     pub(crate) fn calls(&self) -> usize {
         self.received.lock().unwrap().len()
+    }
+
+    /// Returns when so many requests have come.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, calls: usize) {
+        let started = Instant::now();
+        while self.calls() < calls {
+            assert!(
+                started.elapsed() < Duration::from_mins(4),
+                "waited too long"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub(crate) fn most_in_flight(&self) -> usize {

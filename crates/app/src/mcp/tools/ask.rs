@@ -237,7 +237,6 @@ pub(super) const TOOLS: &[Tool] = &[
         run: |engine, given| {
             quoted(given.at(engine)?.cypher(&CypherRequest {
                 max_rows: given.number("limit", 100, 10_000)? as u64,
-                cancel: given.cancel.clone(),
                 ..CypherRequest::new(given.text("query")?)
             })?)
         },

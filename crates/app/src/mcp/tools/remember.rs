@@ -169,7 +169,9 @@ pub(super) const TOOLS: &[Tool] = &[
             value(if given.flag("confirm")? {
                 engine.forget(&request)?
             } else {
-                engine.preview_forget(&request)?
+                engine
+                    .until(given.cancel.clone())
+                    .preview_forget(&request)?
             })
         },
     },

@@ -36,22 +36,12 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Cypher`]: a query that can not be read, that would write, that names what the graph does not
-    /// have, or that reached a limit; [`Error::Interrupted`] once it is cancelled.
+    /// have, or that reached a limit; [`Error::Interrupted`] once it is cancelled ([`Engine::until`]).
     pub fn cypher(&self, request: &CypherRequest) -> Result<CypherRows> {
         if let Some(rows) = self.rows_of(request, true)? {
             return Ok(rows);
         }
-        // Finding them is one piece of work, which is kept; a cancelled query does not begin it, nor goes on after it.
-        let go_on = || {
-            if request.cancel.is_cancelled() {
-                Err(Error::Interrupted)
-            } else {
-                Ok(())
-            }
-        };
-        go_on()?;
         self.update_communities()?;
-        go_on()?;
         Ok(self.rows_of(request, false)?.unwrap_or_default())
     }
 
@@ -60,7 +50,6 @@ impl Engine {
         let limits = Limits {
             rows: request.max_rows,
             time: request.timeout,
-            cancel: request.cancel.clone(),
             ..Limits::default()
         };
         self.on_graph_within(limits, |graph, now, budget| {
@@ -138,7 +127,7 @@ impl Engine {
         limits: Limits,
         question: impl FnOnce(&StoreGraph<'_>, i128, &Budget) -> crate::cypher::Result<T>,
     ) -> Result<T> {
-        let mut store = self.store();
+        let mut store = self.asked()?;
         let ranked = self.ranked_graph(&store)?;
         let namespace = store
             .namespace(&self.namespace)?
@@ -159,8 +148,11 @@ impl Engine {
                 }
             }
         };
-        let budget = Budget::new(limits);
-        let store = store.stoppable(budget.stop())?;
+        let budget = Budget::new(Limits {
+            cancel: self.cancel.clone(),
+            ..limits
+        });
+        store.stop_when(budget.stop())?;
         self.on_names(&store, namespace, &ranked.graph, &names, |graph, now| {
             question(graph, now, &budget).map_err(|error| budget.explained(error))
         })

@@ -82,7 +82,7 @@ impl Engine {
 
     /// The latest changes, newest first: what [`Engine::undo`] takes.
     pub fn operations(&self, limit: usize) -> Result<Vec<OperationView>> {
-        let store = self.store();
+        let store = self.asked()?;
         match store.namespace(&self.namespace)? {
             Some(namespace) => storage::operations(store.connection(), namespace.0, limit),
             None => Ok(Vec::new()),

@@ -1,5 +1,5 @@
-//! A query ends at its limits and when it is cancelled, in the middle of whatever it does; one that is too large is
-//! refused.
+//! A query ends at its limits and when it is cancelled, in the middle of whatever it does, and so does every other
+//! question; one that is too large is refused.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -133,14 +133,14 @@ fn one_long_call_ends_at_the_time_limit_and_when_it_is_cancelled() {
 
         request.timeout = Duration::MAX;
         let cancel = Cancel::default();
-        request.cancel = cancel.clone();
+        let until = engine.until(cancel.clone());
         let began = Instant::now();
         let answer = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(200));
                 cancel.cancel();
             });
-            engine.cypher(&request)
+            until.cypher(&request)
         });
         assert!(
             matches!(answer, Err(Error::Interrupted)),
@@ -184,13 +184,14 @@ fn procedures_end_at_the_time_limit() {
         let took = began.elapsed();
         assert!(took < Duration::from_secs(5), "{query}: {took:?}");
         request.timeout = Duration::MAX;
-        request.cancel.cancel();
+        let cancel = Cancel::default();
+        let until = engine.until(cancel.clone());
+        cancel.cancel();
         assert!(
-            matches!(engine.cypher(&request), Err(Error::Interrupted)),
+            matches!(until.cypher(&request), Err(Error::Interrupted)),
             "{query}"
         );
         // Nothing of the stopped query is left behind.
-        request.cancel = Cancel::default();
         request.query = "MATCH (n) RETURN count(n)".to_owned();
         assert!(engine.cypher(&request).is_ok());
     }
@@ -387,5 +388,8 @@ fn the_largest_patterns_run() {
     });
 }
 
-#[path = "support/facts.rs"]
+#[path = "../support/facts.rs"]
 mod facts;
+mod questions_end_when_nobody_waits;
+#[path = "../support/village.rs"]
+mod village;
