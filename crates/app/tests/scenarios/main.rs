@@ -19,6 +19,7 @@ mod a_name_leads_to_its_neighbours;
 mod a_question_about_some_documents_counts_them;
 mod a_schema_is_proposed_and_imported;
 mod a_search_is_logged_after_it_is_shown;
+mod agents_of_one_namespace_see_nothing_of_another;
 mod agents_speak_the_protocol;
 mod an_export_comes_back_the_same;
 mod an_unknown_key_names_file_and_line;

@@ -39,6 +39,16 @@ fn namespaces_never_mix() {
             );
         }
     }
+    for (namespace, own) in [("my-group", 1), ("équipe", 2)] {
+        let runs = at(namespace, &["runs", "show", "--json"]).json();
+        let ids: Vec<_> = runs
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| &run["id"])
+            .collect();
+        assert_eq!(ids, [own], "{namespace}");
+    }
     let documents = |namespace| at(namespace, &["stats", "--json"]).json()["documents"].clone();
     assert_eq!(documents("my-group"), 2);
     assert_eq!(documents("équipe"), 2);

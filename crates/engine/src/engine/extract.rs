@@ -339,7 +339,11 @@ impl Engine {
 
     /// The newest runs, newest first.
     pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>> {
-        storage::runs(self.store().connection(), limit)
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(id) => storage::runs(store.connection(), id.0, limit),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Brings the rows of extraction in line with documents that changed: what a changed passage stated is

@@ -55,7 +55,7 @@ impl Engine {
                             bury_document(&writer, &uri, &hash)?;
                             let lost =
                                 storage::withdraw_document(scope.connection, document, scope.now)?;
-                            storage::forget_types_of(scope.connection, &uri)?;
+                            storage::forget_types_of(scope.connection, scope.namespace, &uri)?;
                             writer.withdraw_claims(document)?;
                             let lost = facts_of(&writer, &lost)?;
                             writer.settle_withdrawn(&lost)?;

@@ -62,7 +62,10 @@ impl Engine {
             return Ok(None);
         }
         let store = self.asked()?;
-        let Some(stored) = storage::fresh_report(store.connection(), id)? else {
+        let Some(namespace) = store.namespace(&self.namespace)? else {
+            return Ok(None);
+        };
+        let Some(stored) = storage::fresh_report(store.connection(), namespace.0, id)? else {
             return Ok(None);
         };
         Ok(serde_json::from_str(&stored.report).ok())

@@ -33,7 +33,9 @@ impl Engine {
         let store = self.store();
         let lease = store.write_lease("malha", self.config.lease_wait)?;
         let transaction = lease.transaction()?;
-        let id = storage::begin_run(transaction.connection(), self.clock.now(), kind)?;
+        let namespace = transaction.namespace(&self.namespace)?.0;
+        let connection = transaction.connection();
+        let id = storage::begin_run(connection, namespace, self.clock.now(), kind)?;
         transaction.commit_bookkeeping()?;
         Ok(id)
     }

@@ -199,7 +199,13 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     if !is_idle {
         // Before the work, so that a run that is killed shows.
         let transaction = lease.transaction()?;
-        noted = Some(storage::begin_run(transaction.connection(), started, RUN)?);
+        let connection = transaction.connection();
+        noted = Some(storage::begin_run(
+            connection,
+            plan.namespace,
+            started,
+            RUN,
+        )?);
         transaction.commit_bookkeeping()?;
         job.progress.stage(Stage::Read, plan.candidates.len());
         if bulk {
@@ -215,7 +221,7 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
     let connection = transaction.connection();
     let noted = match noted {
         Some(id) => id,
-        None => storage::begin_run(connection, started, RUN)?,
+        None => storage::begin_run(connection, plan.namespace, started, RUN)?,
     };
     storage::end_run(connection, noted, job.clock.now(), &report)?;
     transaction.commit_bookkeeping()?;

@@ -195,14 +195,18 @@ pub(crate) struct StoredReport {
     pub report: String,
 }
 
-/// The report of a community, unless it is stale or was never written.
-pub(crate) fn fresh_report(connection: &Connection, id: i64) -> Result<Option<StoredReport>> {
+/// The report of a community of the namespace, unless it is stale or was never written.
+pub(crate) fn fresh_report(
+    connection: &Connection,
+    namespace: i64,
+    id: i64,
+) -> Result<Option<StoredReport>> {
     Ok(connection
         .prepare_cached(
             "SELECT title, summary, report FROM community
-             WHERE id = ?1 AND NOT stale AND report IS NOT NULL",
+             WHERE id = ?1 AND namespace = ?2 AND NOT stale AND report IS NOT NULL",
         )?
-        .query_row([id], |row| {
+        .query_row([id, namespace], |row| {
             Ok(StoredReport {
                 title: row.get(0)?,
                 summary: row.get(1)?,

@@ -204,9 +204,7 @@ pub(crate) fn withdraw_facts(
         connection
             .prepare_cached("UPDATE document SET retracted_at = ?2 WHERE id = ?1")?
             .execute(params![document, now.0])?;
-        connection
-            .prepare_cached("DELETE FROM entity_type WHERE evidence = ?1")?
-            .execute([uri])?;
+        forget_types_of(connection, namespace.0, &uri)?;
     }
     touched.sort_unstable();
     touched.dedup();
@@ -396,11 +394,14 @@ pub(crate) fn has_link(
         .exists([source.0, kind.0, target.0])?)
 }
 
-/// Drops the types that a document gave.
-pub(crate) fn forget_types_of(connection: &Connection, uri: &str) -> Result<()> {
+/// Drops the types that a document of the namespace gave: another one may have documents of the same uris.
+pub(crate) fn forget_types_of(connection: &Connection, namespace: i64, uri: &str) -> Result<()> {
     connection
-        .prepare_cached("DELETE FROM entity_type WHERE evidence = ?1")?
-        .execute([uri])?;
+        .prepare_cached(
+            "DELETE FROM entity_type WHERE evidence = ?2
+                 AND entity IN (SELECT id FROM entity WHERE namespace = ?1)",
+        )?
+        .execute(params![namespace, uri])?;
     Ok(())
 }
 

@@ -31,6 +31,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0017_evidence_line.sql"),
     include_str!("migrations/0018_claim.sql"),
     include_str!("migrations/0019_llm_part.sql"),
+    include_str!("migrations/0020_run_namespace.sql"),
 ];
 
 /// Bytes of a page of a new file. Chunks are long rows: on pages of 4 KiB they leave more of each unused, and loading

@@ -144,7 +144,8 @@ pub(crate) fn purge(connection: &Connection, namespace: i64, doomed: &Doomed) ->
     for entity in &doomed.entities {
         doom("entity", entity.0)?;
     }
-    connection.execute_batch(&SPREAD.replace("$namespace", &namespace.to_string()))?;
+    let in_namespace = |sql: &str| sql.replace("$namespace", &namespace.to_string());
+    connection.execute_batch(&in_namespace(SPREAD))?;
     for sql in QUOTES {
         connection.prepare(sql)?.execute(params![namespace])?;
     }
@@ -165,7 +166,7 @@ pub(crate) fn purge(connection: &Connection, namespace: i64, doomed: &Doomed) ->
             rows += connection.prepare_cached(sql)?.execute([turn])?;
         }
     }
-    connection.execute_batch(LEFT_OVER)?;
+    connection.execute_batch(&in_namespace(LEFT_OVER))?;
     for parent in PARENTS {
         connection.execute_batch(&format!("DROP TABLE temp.doomed_{parent}"))?;
     }
@@ -215,7 +216,7 @@ const QUOTES: &[&str] = &[
              AND instr(coalesce(d.text, ''), entity.description))",
     "UPDATE episode SET speaker = NULL WHERE ?1 IS NOT NULL
          AND speaker IN (SELECT id FROM temp.doomed_entity)",
-    "DELETE FROM entity_type WHERE evidence IN
+    "DELETE FROM entity_type WHERE entity IN (SELECT id FROM entity WHERE namespace = ?1) AND evidence IN
          (SELECT uri FROM document WHERE namespace = ?1 AND id IN (SELECT id FROM temp.doomed_document))",
     // A report may quote any document that names one of its entities, and so may the report of what holds it.
     "UPDATE community SET title = NULL, summary = NULL, report = NULL, stale = 1 WHERE namespace = ?1",
@@ -256,7 +257,7 @@ const QUOTES: &[&str] = &[
     "DELETE FROM file WHERE (source, path) IN
          (SELECT source, path FROM document WHERE namespace = ?1 AND id IN (SELECT id FROM temp.doomed_document))",
     // What a run reported may quote any file.
-    "UPDATE run SET report = NULL WHERE ?1 IS NOT NULL AND report IS NOT NULL",
+    "UPDATE run SET report = NULL WHERE (namespace = ?1 OR namespace IS NULL) AND report IS NOT NULL",
 ];
 
 /// Names that nothing bears any more.
@@ -266,7 +267,7 @@ const LEFT_OVER: &str = "
     DELETE FROM alias WHERE entity NOT IN (SELECT id FROM entity);
     UPDATE relation SET weight = max(1, (SELECT count(*) FROM evidence v
             WHERE v.relation = relation.id AND v.retracted_at IS NULL))
-        WHERE origin <> 'link' AND retracted_at IS NULL;
+        WHERE namespace = $namespace AND origin <> 'link' AND retracted_at IS NULL;
 ";
 
 /// Deletes the rows of every table that refer to a doomed row.

@@ -67,10 +67,15 @@ pub(crate) fn known_languages(connection: &Connection, namespace: i64) -> Result
 }
 
 /// Notes that a run began. One without an end was killed, or is going on.
-pub(crate) fn begin_run(connection: &Connection, started: Timestamp, kind: &str) -> Result<i64> {
+pub(crate) fn begin_run(
+    connection: &Connection,
+    namespace: i64,
+    started: Timestamp,
+    kind: &str,
+) -> Result<i64> {
     connection
-        .prepare_cached("INSERT INTO run (started_at, kind) VALUES (?1, ?2)")?
-        .execute(params![started.0, kind])?;
+        .prepare_cached("INSERT INTO run (namespace, started_at, kind) VALUES (?1, ?2, ?3)")?
+        .execute(params![namespace, started.0, kind])?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -88,12 +93,17 @@ pub(crate) fn end_run(
     Ok(())
 }
 
-/// The newest runs, newest first.
-pub(crate) fn runs(connection: &Connection, limit: usize) -> Result<Vec<RunRecord>> {
+/// The newest runs of a namespace, newest first.
+pub(crate) fn runs(
+    connection: &Connection,
+    namespace: i64,
+    limit: usize,
+) -> Result<Vec<RunRecord>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, kind, started_at, finished_at, report FROM run ORDER BY id DESC LIMIT ?1",
+        "SELECT id, kind, started_at, finished_at, report FROM run
+         WHERE namespace = ?1 ORDER BY id DESC LIMIT ?2",
     )?;
-    let rows = statement.query_map([limit as i64], |row| {
+    let rows = statement.query_map(params![namespace, limit as i64], |row| {
         let report: Option<String> = row.get(4)?;
         Ok(RunRecord {
             id: row.get(0)?,

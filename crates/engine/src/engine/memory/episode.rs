@@ -249,7 +249,7 @@ pub(super) fn withdraw(
     let uri = storage::join_uri(EPISODES, path);
     for document in storage::documents_ever(writer.connection, writer.namespace.0.0, &uri)? {
         let lost = storage::withdraw_document(writer.connection, document, writer.now)?;
-        storage::forget_types_of(writer.connection, &uri)?;
+        storage::forget_types_of(writer.connection, writer.namespace.0.0, &uri)?;
         report.claims_retracted += writer.withdraw_claims(document)?;
         report.relations_retracted += writer.settle_withdrawn(&lost)?;
     }
