@@ -1,6 +1,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
+use malha_engine::types::{Clock, Correction, Timestamp};
 use malha_engine::{DocumentInput, Engine, EngineConfig, parse_times};
 use serde_json::json;
 
@@ -107,6 +110,25 @@ fn imported_facts_are_cited_with_their_line() {
     );
 }
 
+/// A fact that was taken back by mistake, and restored, stands where it stood.
+#[test]
+fn a_fact_that_is_recorded_again_keeps_its_line() {
+    let (_folder, engine) = engine(SEED);
+    let wrong = Correction {
+        source: "Ana".to_owned(),
+        relation: "trabalha_em".to_owned(),
+        target: "Ponte".to_owned(),
+        ..Correction::default()
+    };
+    let operation = engine.correct(&wrong).unwrap().operation.unwrap();
+    engine.undo(operation).unwrap();
+    let answer = engine.ask_graph("Em que trabalha a Ana?").unwrap();
+    assert_eq!(
+        (answer.evidence[0].uri.as_str(), answer.evidence[0].line),
+        ("import:facts", 4)
+    );
+}
+
 /// Distinct ends of runs are met breadth first; they are those that the runs themselves end at, in which no
 /// relationship comes twice.
 #[test]
@@ -183,6 +205,52 @@ fn passages_documents_and_names_hang_together() {
         rows(&engine, found),
         [[json!("notes/a.md")], [json!("notes/b.md")]]
     );
+}
+
+/// Passages that were not there yet are no neighbours either, before or behind.
+#[test]
+fn passages_follow_one_another_as_of_the_asked_moment() {
+    #[derive(Clone)]
+    struct Day(Arc<AtomicI64>);
+    impl Clock for Day {
+        fn now(&self) -> Timestamp {
+            Timestamp(self.0.load(Ordering::SeqCst) * 86_400_000)
+        }
+    }
+    let day = Day(Arc::new(AtomicI64::new(19_000)));
+    let engine = Engine::in_memory(EngineConfig::default())
+        .unwrap()
+        .with_clock(day.clone());
+    let write = |parts: &[&str]| {
+        let say = |part: &&str| {
+            let lines =
+                (1..60).map(|line| format!("Line {line} of what there is to say of {part}.\n"));
+            format!("## {part}\n\n{}\n", lines.collect::<String>())
+        };
+        let text = parts.iter().map(say).collect();
+        let document = DocumentInput {
+            uri: "a.md".to_owned(),
+            title: "Alfa".to_owned(),
+            text,
+        };
+        engine.index_documents("notes", &[document], &()).unwrap();
+    };
+    write(&["First", "Middle"]);
+    day.0.store(19_100, Ordering::SeqCst);
+    // As long as what it stands in for, so that the passages behind it stay as they were.
+    write(&["Other", "Middle", "Behind"]);
+    let then = engine.at(parse_times(None, Some("2022-02-01")).unwrap());
+    let count = |engine: &Engine, query: &str| rows(engine, query)[0][0].as_i64().unwrap();
+    let passages = "MATCH (c:Chunk) RETURN count(c)";
+    let (all, old) = (count(&engine, passages), count(&then, passages));
+    assert!(old > 0 && all >= old + 2, "{old} of {all}");
+    for query in [
+        "MATCH (c:Chunk)-[:NEXT]->(n) RETURN count(n)",
+        "MATCH (c:Chunk)<-[:NEXT]-(n) RETURN count(n)",
+    ] {
+        assert_eq!(count(&engine, query), all - 1, "{query}");
+        assert_eq!(count(&then, query), old - 1, "{query}");
+    }
 }
 
 #[test]

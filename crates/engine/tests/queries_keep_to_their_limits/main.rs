@@ -390,6 +390,7 @@ fn the_largest_patterns_run() {
 
 #[path = "../support/facts.rs"]
 mod facts;
+mod memory_is_given_back;
 mod questions_end_when_nobody_waits;
 #[path = "../support/village.rs"]
 mod village;
