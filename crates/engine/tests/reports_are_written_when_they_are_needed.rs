@@ -8,11 +8,11 @@ mod village;
 use std::sync::Mutex;
 
 use malha_engine::answer::AnswerSettings;
-use malha_engine::language_model::ChatRequest;
-use malha_engine::types::{AskMode, AskRequest, SpendingLimit};
+use malha_engine::language_model::{ChatModel, ChatRequest};
+use malha_engine::types::{Answer, AskMode, AskRequest, SpendingLimit};
 use malha_engine::{AnswerRun, Engine, EngineConfig};
 use script::{Script, answer, answer_to, answer_with, cite_all, number_of, step, steps};
-use village::{KILN, document, village};
+use village::{KILN, document, notes_with, village};
 
 const WHOLE: &str = "What are the main themes of these notes?";
 
@@ -29,6 +29,28 @@ fn report(request: &ChatRequest) -> String {
          {{\"text\": \"Invented.\", \"evidence\": [99]}}]}}",
         first.trim_start_matches("1| ").replace('"', "")
     )
+}
+
+/// The answer of a model to a question in this mode, with reports of another one.
+fn asked(
+    engine: &Engine,
+    model: &dyn ChatModel,
+    reports: &dyn ChatModel,
+    mode: AskMode,
+    question: &str,
+) -> Answer {
+    let request = AskRequest {
+        mode,
+        ..AskRequest::new(question)
+    };
+    answer_with(
+        engine,
+        model,
+        Some(reports),
+        &request,
+        SpendingLimit::default(),
+    )
+    .0
 }
 
 #[test]
@@ -62,20 +84,7 @@ fn reports_are_written_when_needed_and_again_only_when_stale() {
     let engine = village();
     let writer = Script::new(report);
     let model = Script::new(cite_all);
-    let ask = |question: &str| {
-        let request = AskRequest {
-            mode: AskMode::Global,
-            ..AskRequest::new(question)
-        };
-        answer_with(
-            &engine,
-            &model,
-            Some(&writer),
-            &request,
-            SpendingLimit::default(),
-        )
-        .0
-    };
+    let ask = |question: &str| asked(&engine, &model, &writer, AskMode::Global, question);
     let first = ask(WHOLE);
     assert!(first.notes.is_empty(), "{:?}", first.notes);
     let written = writer.asked().len();
@@ -102,21 +111,9 @@ fn reports_are_written_when_needed_and_again_only_when_stale() {
 
     let mill =
         "The old mill stands by the river. [[Bento Sá]] repaired its wheel after the great flood.";
-    let documents = [
-        document("kiln.md", "Kiln", KILN),
-        document(
-            "ana.md",
-            "Ana Prado",
-            "Ana Prado taught pottery in Lisbon. She sold the [[Kiln]] to the village council.",
-        ),
-        document("mill.md", "Mill", mill),
-        document(
-            "bento.md",
-            "Bento Sá",
-            "Bento Sá runs the [[Mill]] with two apprentices.",
-        ),
-    ];
-    engine.index_documents("notes", &documents, &()).unwrap();
+    engine
+        .index_documents("notes", &notes_with(mill), &())
+        .unwrap();
     ask(WHOLE);
     let again = &writer.asked()[written..];
     assert_eq!(again.len(), 1, "only the community of the mill");
@@ -135,20 +132,7 @@ fn a_report_that_cannot_be_read_costs_no_question_and_is_retried_alone() {
         }
     });
     let model = Script::new(cite_all);
-    let ask = |mode, question: &str| {
-        let request = AskRequest {
-            mode,
-            ..AskRequest::new(question)
-        };
-        answer_with(
-            &engine,
-            &model,
-            Some(&writer),
-            &request,
-            SpendingLimit::default(),
-        )
-        .0
-    };
+    let ask = |mode, question: &str| asked(&engine, &model, &writer, mode, question);
     let global = ask(AskMode::Global, WHOLE);
     assert!(!global.sentences.is_empty() && global.failure.is_none());
     assert!(
@@ -302,16 +286,12 @@ fn nothing_of_a_forgotten_document_stays_in_reports_or_conversations() {
         SpendingLimit::default(),
     );
     assert!(answer.text.contains("zweihander"), "{}", answer.text);
-    let global = AskRequest {
-        mode: AskMode::Global,
-        ..AskRequest::new(WHOLE)
-    };
-    answer_with(
+    asked(
         &engine,
         &model,
-        Some(&Script::new(report)),
-        &global,
-        SpendingLimit::default(),
+        &Script::new(report),
+        AskMode::Global,
+        WHOLE,
     );
     assert!(!engine.absence("zweihander").unwrap().found.is_empty());
     engine

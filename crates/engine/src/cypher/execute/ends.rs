@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::aggregate::Groups;
-use super::{Executor, Row, Sink};
+use super::walk::Onward;
+use super::{Executor, Row};
 use crate::cypher::error::Result;
 use crate::cypher::graph::{Direction, Flow, VisitNodes, breadth_first};
 use crate::cypher::plan::{Aggregate, AggregateKind, Expression, Operator, Slot, Step, Walk};
@@ -124,17 +125,14 @@ impl Executor<'_> {
     /// Goes on from each node at the end of a run, once.
     pub(super) fn ends(
         &self,
-        walk: &Walk,
+        onward: &mut Onward<'_, '_>,
         from: NodeId,
-        rest: &[Step],
         used: &mut Vec<RelationshipId>,
         row: &mut Row,
-        found: Sink<'_>,
     ) -> Result<Flow> {
-        self.each_end(walk, from, &mut |nodes| {
+        self.each_end(onward.walk, from, &mut |nodes| {
             for &node in nodes {
-                row[walk.to] = Value::Node(node);
-                if self.steps(rest, used, row, found)? == Flow::Stop {
+                if self.go_on(onward, node, used, row)? == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
             }

@@ -17,11 +17,12 @@ impl Executor<'_> {
         let Value::Node(from) = row[walk.from] else {
             return Ok(Flow::Continue);
         };
+        let mut onward = Onward { walk, rest, found };
         if walk.relationships_are_bound {
-            return self.along_bound_run(walk, from, rest, used, row, found);
+            return self.along_bound_run(&mut onward, from, used, row);
         }
         if walk.only_ends {
-            return self.ends(walk, from, rest, used, row, found);
+            return self.ends(&mut onward, from, used, row);
         }
         let wanted = match (walk.to_is_bound, &row[walk.to]) {
             (true, Value::Node(node)) => Some(*node),
@@ -36,12 +37,10 @@ impl Executor<'_> {
         let first = used.len();
         self.hop(
             &mut Hop {
-                walk,
+                onward,
                 wanted,
                 properties,
                 first,
-                rest,
-                found,
             },
             from,
             used,
@@ -57,7 +56,7 @@ impl Executor<'_> {
         row: &mut Row,
     ) -> Result<Flow> {
         let hops = (used.len() - hop.first) as u32;
-        let walk = hop.walk;
+        let walk = hop.onward.walk;
         if hops >= walk.least
             && hop.wanted.is_none_or(|wanted| wanted == node)
             && self.arrive(hop, node, used, row)? == Flow::Stop
@@ -85,7 +84,7 @@ impl Executor<'_> {
     }
 
     fn has(&self, hop: &Hop<'_, '_>, relationship: RelationshipId) -> Result<bool> {
-        for ((key, _), wanted) in hop.walk.properties.iter().zip(&hop.properties) {
+        for ((key, _), wanted) in hop.onward.walk.properties.iter().zip(&hop.properties) {
             let value = self.graph.relationship_property(relationship, key)?;
             if equals(&value, wanted) != Some(true) {
                 return Ok(false);
@@ -101,32 +100,41 @@ impl Executor<'_> {
         used: &mut Vec<RelationshipId>,
         row: &mut Row,
     ) -> Result<Flow> {
-        if let Some(slot) = hop.walk.relationships {
+        let walk = hop.onward.walk;
+        if let Some(slot) = walk.relationships {
             let mut ids: Vec<Value> = used[hop.first..]
                 .iter()
                 .map(|id| Value::Relationship(*id))
                 .collect();
-            if hop.walk.is_reversed {
+            if walk.is_reversed {
                 ids.reverse();
             }
             row[slot] = Value::list(ids)?;
         }
-        if hop.wanted.is_none() {
-            row[hop.walk.to] = Value::Node(node);
-        }
-        self.steps(hop.rest, used, row, hop.found)
+        self.go_on(&mut hop.onward, node, used, row)
+    }
+
+    /// Goes on from the node that a run has arrived at.
+    pub(super) fn go_on(
+        &self,
+        onward: &mut Onward<'_, '_>,
+        node: NodeId,
+        used: &mut Vec<RelationshipId>,
+        row: &mut Row,
+    ) -> Result<Flow> {
+        row[onward.walk.to] = Value::Node(node);
+        self.steps(onward.rest, used, row, onward.found)
     }
 
     /// The list of relationships is there already: they have to hang together.
     fn along_bound_run(
         &self,
-        walk: &Walk,
+        onward: &mut Onward<'_, '_>,
         from: NodeId,
-        rest: &[Step],
         used: &mut Vec<RelationshipId>,
         row: &mut Row,
-        found: Sink<'_>,
     ) -> Result<Flow> {
+        let walk = onward.walk;
         let list = walk.relationships.map(|slot| row[slot].clone());
         let Some(ids) = list.as_ref().and_then(Value::as_list) else {
             return Ok(Flow::Continue);
@@ -165,11 +173,8 @@ impl Executor<'_> {
             used.push(*id);
             node = next;
         }
-        let flow = if !walk.to_is_bound {
-            row[walk.to] = Value::Node(node);
-            self.steps(rest, used, row, found)?
-        } else if row[walk.to] == Value::Node(node) {
-            self.steps(rest, used, row, found)?
+        let flow = if !walk.to_is_bound || row[walk.to] == Value::Node(node) {
+            self.go_on(onward, node, used, row)?
         } else {
             Flow::Continue
         };
@@ -178,15 +183,20 @@ impl Executor<'_> {
     }
 }
 
+/// A run, and what comes behind it.
+pub(super) struct Onward<'h, 'f> {
+    pub(super) walk: &'h Walk,
+    rest: &'h [Step],
+    found: Sink<'f>,
+}
+
 /// What stays the same from hop to hop.
 struct Hop<'h, 'f> {
-    walk: &'h Walk,
+    onward: Onward<'h, 'f>,
     /// The node that the run has to end at.
     wanted: Option<NodeId>,
     /// Values of the properties that each relationship has to have.
     properties: Vec<Value>,
     /// Where this run begins in the relationships used.
     first: usize,
-    rest: &'h [Step],
-    found: Sink<'f>,
 }
