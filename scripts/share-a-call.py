@@ -6,7 +6,7 @@
 
 ROWS {ontology, sentence, gold: [[subject, relation, object]]} and ONTOLOGIES {ontology: {concepts, relations}} are JSON
 lines (gzip or plain) as Text2KGBench has them. Every sentence becomes a note; the notes of an ontology are extracted
-with its relations as schema, once for each value of `[extraction] together_tokens`. Prints calls, tokens, seconds, and
+with its relations as schema (the gold gives no types), once for each value of `[extraction] together_tokens`. Prints calls, tokens, seconds, and
 precision and recall against the gold facts, names and relations compared folded.
 
 The model is that of extract-with-a-small-model.py, which see; with --endpoint another OpenAI-compatible server is asked.
@@ -42,12 +42,8 @@ def folded(name):
 
 
 def schema(ontology):
-    text = ""
-    for concept in ontology["concepts"]:
-        text += f"[entity.{json.dumps(concept['label'])}]\n"
-    for label in sorted({relation["label"] for relation in ontology["relations"]}):
-        text += f"[relation.{json.dumps(label)}]\n"
-    return text
+    labels = sorted({relation["label"] for relation in ontology["relations"]})
+    return "".join(f"[relation.{json.dumps(label)}]\n" for label in labels)
 
 
 def extract(program, folder, sentences, ontology, together, url, model):
