@@ -229,14 +229,10 @@ pub(super) const TOOLS: &[Tool] = &[
         output: graph_like,
         run: |engine, given| {
             let page: Page = given.page(WHOLE, WHOLE)?;
-            let mut found = engine.hubs(page.end() + 1)?;
-            let has_more = found.len() > page.end();
-            found.truncate(page.end());
-            let names: Vec<String> = found
-                .into_iter()
-                .skip(page.start)
-                .map(|entity| entity.public_id.0)
-                .collect();
+            let mut found = engine.entities(page.start, page.length + 1)?;
+            let has_more = found.len() > page.length;
+            found.truncate(page.length);
+            let names: Vec<String> = found.into_iter().map(|entity| entity.public_id.0).collect();
             let mut graph = graph_of(engine, &names)?;
             graph["next_cursor"] = json!(page.next(names.len(), has_more));
             Ok(graph)

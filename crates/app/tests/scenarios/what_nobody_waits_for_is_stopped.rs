@@ -180,9 +180,9 @@ fn a_change_that_is_cancelled_is_done_whole() {
     drop(lease);
     agent.end();
     let mut agent = Agent::start(&vault, &["mcp"]);
-    let opened = agent.call("open_nodes", &json!({"names": ["Ana", "Bia", "Caio"]}));
-    let entities = opened["structuredContent"]["entities"].clone();
-    assert_eq!(entities.as_array().unwrap().len(), 3, "{opened}");
+    let graph = agent.call("read_graph", &json!({}));
+    let entities = graph["structuredContent"]["entities"].clone();
+    assert_eq!(entities.as_array().unwrap().len(), 3, "{graph}");
     for entity in entities.as_array().unwrap() {
         let observations = entity["observations"].as_array().unwrap();
         assert_eq!(observations.len(), 2, "{entity}");

@@ -1,5 +1,6 @@
 //! Entities, neighbourhoods and paths as people and agents see them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
@@ -161,6 +162,23 @@ impl Explorer<'_> {
             .into_iter()
             .map(|(entity, _)| self.view(self.graph.entities.id(entity)))
             .collect()
+    }
+
+    pub(super) fn entities(&self, from: usize, limit: usize) -> Result<Vec<EntityView>> {
+        let degree = |id: EntityId| {
+            let index = self.graph.entities.get(id);
+            index.map_or(0, |index| self.graph.relations.degree(index, self.at))
+        };
+        let current = storage::current_entities(self.connection, self.namespace)?;
+        let mut all: Vec<(Reverse<u32>, EntityId)> = current
+            .into_iter()
+            .map(|(id, is_given)| (degree(id), id, is_given))
+            .filter(|&(degree, _, is_given)| degree > 0 || is_given)
+            .map(|(degree, id, _)| (Reverse(degree), id))
+            .collect();
+        all.sort_unstable();
+        let page = all.into_iter().skip(from).take(limit);
+        page.map(|(_, id)| self.view(id)).collect()
     }
 
     pub(super) fn orphans(&self) -> Result<Vec<EntityView>> {

@@ -340,6 +340,12 @@ impl Engine {
         self.explore(|explorer| explorer.hubs(limit))
     }
 
+    /// What has a relation, and whatever else was given directly, those of highest degree first: `limit` of them after
+    /// the first `from`.
+    pub fn entities(&self, from: usize, limit: usize) -> Result<Vec<EntityView>> {
+        self.explore(|explorer| explorer.entities(from, limit))
+    }
+
     /// Notes without any relation.
     pub fn orphans(&self) -> Result<Vec<EntityView>> {
         #[expect(

@@ -4,7 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::Result;
 use crate::types::{
-    ChunkId, DocumentId, EntityId, Mention, MentionHow, RelationId, RelationTypeId, Timestamp,
+    ChunkId, DocumentId, EntityId, EntityKind, Mention, MentionHow, RelationId, RelationTypeId,
+    Timestamp,
 };
 
 /// Entities that are current, or that closed relations of the past connect.
@@ -37,6 +38,21 @@ pub(crate) fn graph_entities(connection: &Connection, namespace: i64) -> Result<
         "SELECT id FROM entity WHERE namespace = ?1 AND {IN_GRAPH} ORDER BY id"
     ))?;
     let rows = statement.query_map([namespace], |row| Ok(EntityId(row.get(0)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The entities that are there now, whatever joins them, by row id; whether each was given directly.
+pub(crate) fn current_entities(
+    connection: &Connection,
+    namespace: i64,
+) -> Result<Vec<(EntityId, bool)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, kind = ?2 FROM entity WHERE namespace = ?1 AND retracted_at IS NULL ORDER BY id",
+    )?;
+    let given = EntityKind::Concept.as_str();
+    let rows = statement.query_map(params![namespace, given], |row| {
+        Ok((EntityId(row.get(0)?), row.get(1)?))
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -66,6 +66,7 @@ fn questions() -> Vec<(&'static str, Question)> {
             engine.diff(Timestamp(0), Timestamp(i64::MAX / 2), false, 10)
         }),
         one("hubs", |engine| engine.hubs(5)),
+        one("entities", |engine| engine.entities(0, 5)),
         one("orphans", Engine::orphans),
         one("open_links", Engine::open_links),
         one("communities", |engine| {
