@@ -65,7 +65,7 @@ impl Server {
         });
         tokio::select! {
             answer = asked => {
-                waiting.is_answered();
+                waiting.answered();
                 answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))
             }
             () = context.ct.cancelled() => {
@@ -89,7 +89,7 @@ impl Server {
 struct Waiting(Option<Cancel>);
 
 impl Waiting {
-    fn is_answered(mut self) {
+    fn answered(mut self) {
         self.0 = None;
     }
 }

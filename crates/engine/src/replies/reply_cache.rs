@@ -166,6 +166,18 @@ impl<'a> ReplyCache<'a> {
         self.look_up(&key(step, model, request), find_any)
     }
 
+    /// Whether any reply of a step is stored.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn has_replies(&self, step: &str) -> Result<bool> {
+        let store = lock(self.store);
+        match store.namespace(self.namespace)? {
+            Some(namespace) => storage::has_replies(store.connection(), namespace.0, step),
+            None => Ok(false),
+        }
+    }
+
     fn look_up(&self, key: &[u8], find: Find) -> Result<Option<StoredReply>> {
         let store = lock(self.store);
         let Some(namespace) = store.namespace(self.namespace)? else {

@@ -37,6 +37,15 @@ pub(crate) struct CallValues<'a> {
     pub took_ms: u64,
 }
 
+/// Whether any call of a step had a reply.
+pub(crate) fn has_replies(connection: &Connection, namespace: i64, step: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM llm_call WHERE namespace = ?1 AND step = ?2 AND reply IS NOT NULL)",
+        )?
+        .query_row(params![namespace, step], |row| row.get(0))?)
+}
+
 /// The usable reply of this key.
 pub(crate) fn find_reply(
     connection: &Connection,

@@ -124,7 +124,7 @@ impl Engine {
     /// The same within limits, which begin to count once the graph is there.
     fn on_graph_within<T>(
         &self,
-        limits: Limits,
+        mut limits: Limits,
         question: impl FnOnce(&StoreGraph<'_>, i128, &Budget) -> crate::cypher::Result<T>,
     ) -> Result<T> {
         let mut store = self.asked()?;
@@ -148,10 +148,8 @@ impl Engine {
                 }
             }
         };
-        let budget = Budget::new(Limits {
-            cancel: self.cancel.clone(),
-            ..limits
-        });
+        limits.cancel = self.cancel.clone();
+        let budget = Budget::new(limits);
         store.stop_when(budget.stop())?;
         self.on_names(&store, namespace, &ranked.graph, &names, |graph, now| {
             question(graph, now, &budget).map_err(|error| budget.explained(error))

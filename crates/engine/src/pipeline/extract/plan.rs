@@ -267,6 +267,11 @@ impl Plan {
         self.derivations.keys().copied()
     }
 
+    /// Whether other programs said what a passage says.
+    pub(super) fn is_imported(&self, item: &Item) -> bool {
+        self.imported.contains_key(&item.document)
+    }
+
     /// Whether the user wants no more of a passage.
     pub(crate) fn is_dropped(&self, item: &Item) -> bool {
         self.aside(item).is_some_and(|aside| aside.dropped)
@@ -283,7 +288,7 @@ impl Plan {
     /// The schema that what is said of a passage is checked against: other programs have none.
     pub(super) fn schema_of(&self, item: &Item) -> &Schema {
         static FREE: LazyLock<Schema> = LazyLock::new(Schema::default);
-        if self.imported.contains_key(&item.document) {
+        if self.is_imported(item) {
             &FREE
         } else {
             &self.settings().schema
@@ -373,7 +378,7 @@ impl Plan {
 
     /// Whether the present model's reply to the present request is stored, or nobody has to be asked.
     pub(super) fn is_answered(&self, replies: &ReplyCache<'_>, item: &Item) -> Result<bool> {
-        Ok(self.imported.contains_key(&item.document)
+        Ok(self.is_imported(item)
             || matches!(
                 self.versions[0].stored(replies, item)?,
                 Derived::Read { lack: None, .. }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use rusqlite::Connection;
 
+use super::STEP;
 use super::gather::Gathered;
 use super::identity::{Identity, Known};
 use super::opinion::{LongDescription, SUMMARY};
@@ -56,12 +57,15 @@ impl Read {
             partial: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
+        let has_replies = replies.has_replies(STEP)?;
         let open: Vec<usize> = (0..read.found.len())
-            .filter(|&at| read.found[at].is_none())
+            .filter(|&at| {
+                read.found[at].is_none() && (has_replies || plan.is_imported(&plan.items[at]))
+            })
             .collect();
         read.refresh(plan, replies, &open)?;
         // A program that asks otherwise does not find the reply; what it said was paid for.
-        for at in open {
+        for at in 0..read.found.len() {
             if read.found[at].is_none() {
                 read.found[at] = known(at).and_then(as_found);
             }
