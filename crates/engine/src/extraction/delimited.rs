@@ -18,10 +18,9 @@ const RECORDS: [&str; 5] = [
 /// How a record that is a line begins.
 const ROWS: [&str; 3] = ["entity<|", "relation<|", "relationship<|"];
 
-/// Where the first record of a reply in one of these formats begins.
-pub(super) fn first_record(text: &str) -> Option<usize> {
-    let marks = RECORDS.iter().chain(&ROWS);
-    marks.filter_map(|mark| text.find(mark)).min()
+/// Whether a record in one of these formats begins in a text.
+pub(super) fn has_record(text: &str) -> bool {
+    RECORDS.iter().chain(&ROWS).any(|mark| text.contains(mark))
 }
 
 /// Whether a reply holds a mark that ends one in these formats.

@@ -41,10 +41,8 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
     }
     let mut reply = RawReply::default();
     // What comes first is the form of the reply; the other one may stand in what it says.
-    let first_record = delimited::first_record(answer);
-    let is_delimited = first_record
-        .is_some_and(|record| answer.find(['{', '[']).is_none_or(|value| record < value));
-    if is_delimited {
+    let before_json = answer.find(['{', '[']).unwrap_or(answer.len());
+    if delimited::has_record(&answer[..before_json]) {
         reply.extend(delimited::read(answer));
         return Ok(reply);
     }
@@ -80,7 +78,9 @@ pub fn read_reply(text: &str) -> Result<RawReply, Unreadable> {
         }
         at = answer.ceil_char_boundary(at);
     }
-    if !is_recognised && (first_record.is_some() || (!found_json && delimited::is_ended(answer))) {
+    if !is_recognised
+        && (delimited::has_record(answer) || (!found_json && delimited::is_ended(answer)))
+    {
         reply.extend(delimited::read(answer));
         return Ok(reply);
     }

@@ -7,6 +7,9 @@ const TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
 /// The text without `<think>…</think>` and its like, and whether there were any. A block that never ends takes the rest
 /// of the text. A tag inside a string of a JSON value is what the string says.
 pub(crate) fn without_thoughts(text: &str) -> (String, bool) {
+    if !text.contains('<') {
+        return (text.to_owned(), false);
+    }
     let mut out = String::new();
     let mut had_thoughts = false;
     let (mut kept_from, mut at) = (0, 0);
