@@ -68,15 +68,22 @@ pub(crate) fn exchange(
         let mut heard = Heard::default();
         call.who.clone_into(&mut heard.reply.model);
         let mut is_complete = false;
+        let mut is_failure = false;
         let was_ended = for_each_event(response, call, |event| {
             let known = heard.reply.text.len();
-            let next = (dialect.event)(event, &mut heard, call)?;
+            let next =
+                (dialect.event)(event, &mut heard, call).inspect_err(|_| is_failure = true)?;
             if question.pass_on && heard.reply.text.len() > known {
                 on_text(&heard.reply.text[known..]);
             }
             is_complete |= next == Next::Rest;
             Ok(next != Next::End)
-        })?;
+        });
+        let was_ended = match was_ended {
+            // What breaks off behind the end of a reply costs nothing of it.
+            Err(_) if is_complete && !is_failure => true,
+            ended => ended?,
+        };
         if !heard.refusal.is_empty() {
             return Err(call.refused(&heard.refusal));
         }

@@ -233,7 +233,9 @@ impl Call<'_> {
     /// A reply whose reading ended early.
     pub fn stopped(&self, error: &std::io::Error) -> ModelError {
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
-        if let Some(ureq::Error::Timeout(_)) = cause {
+        if let Some(ureq::Error::Timeout(ureq::Timeout::Global)) = cause {
+            self.lost("the reply had not ended after thirty times timeout_ms")
+        } else if let Some(ureq::Error::Timeout(_)) = cause {
             self.silent()
         } else {
             self.lost(format!("the stream broke off: {error}"))

@@ -201,8 +201,8 @@ impl Permit<'_> {
     pub(crate) fn refused(self, pause: Option<Duration>) {
         let mut state = self.limiter.lock();
         state.allowed = (state.allowed / 2.0).max(1.0);
-        if let Some(pause) = pause {
-            let at = Instant::now() + pause;
+        // A pause beyond all clocks is one that the caller gives up at once.
+        if let Some(at) = pause.and_then(|pause| Instant::now().checked_add(pause)) {
             state.not_before = Some(state.not_before.map_or(at, |known| known.max(at)));
         }
     }

@@ -116,7 +116,9 @@ impl ChatModel for Ollama {
         let context = u64::from(self.context());
         if reply.input_tokens.is_some_and(|tokens| tokens >= context) {
             let message = format!("the prompt filled context_tokens = {context} and was cut");
-            return Err(call.error(ModelErrorKind::TooLong, message));
+            let mut error = call.error(ModelErrorKind::TooLong, message);
+            error.effort.lost = 1;
+            return Err(error);
         }
         Ok(reply)
     }

@@ -172,18 +172,24 @@ fn newly_refused(message: &str, refused: u8, request: &ChatRequest) -> u8 {
         NO_TEMPERATURE
     } else if message.contains("stream_options") {
         NO_STREAM_USAGE
-    } else if message.contains("stream") {
-        NO_STREAM
     } else if about_format && request.reply_schema.is_some() {
         if refused & NO_SCHEMA == 0 {
             NO_SCHEMA
         } else {
             NO_JSON_MODE
         }
+    } else if is_word_of("stream", &message) {
+        NO_STREAM
     } else {
         0
     };
     found & !refused
+}
+
+/// Whether a word stands in a text by itself: "upstream" is none about streams.
+fn is_word_of(word: &str, text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|part| part == word)
 }
 
 const fn role(role: Role) -> &'static str {
@@ -194,10 +200,17 @@ const fn role(role: Role) -> &'static str {
     }
 }
 
+/// What a server says of its own failure, in words or in an object that holds them.
+fn failure(value: &Value, call: &Call<'_>) -> Option<ModelError> {
+    let error = value.get("error").filter(|error| !error.is_null())?;
+    let words = error["message"].as_str().or_else(|| error.as_str());
+    Some(call.lost(words.map_or_else(|| error.to_string(), str::to_owned)))
+}
+
 fn whole(value: &Value, call: &Call<'_>) -> Result<ChatReply, ModelError> {
     // Some gateways answer 200 with an error inside.
-    if let Some(message) = value["error"]["message"].as_str() {
-        return Err(call.lost(message));
+    if let Some(error) = failure(value, call) {
+        return Err(error);
     }
     let choice = &value["choices"][0];
     if choice.is_null() {
@@ -233,8 +246,8 @@ fn text_of(content: &Value) -> String {
 }
 
 fn add_event(event: &Value, heard: &mut Heard, call: &Call<'_>) -> Result<Next, ModelError> {
-    if let Some(message) = event["error"]["message"].as_str() {
-        return Err(call.lost(message));
+    if let Some(error) = failure(event, call) {
+        return Err(error);
     }
     let Heard { reply, refusal } = heard;
     if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
@@ -242,9 +255,7 @@ fn add_event(event: &Value, heard: &mut Heard, call: &Call<'_>) -> Result<Next, 
         reply.output_tokens = usage["completion_tokens"].as_u64();
     }
     let choice = &event["choices"][0];
-    if let Some(text) = choice["delta"]["content"].as_str() {
-        reply.text.push_str(text);
-    }
+    reply.text.push_str(&text_of(&choice["delta"]["content"]));
     refusal.push_str(choice["delta"]["refusal"].as_str().unwrap_or_default());
     let Some(reason) = choice["finish_reason"].as_str() else {
         return Ok(Next::More);

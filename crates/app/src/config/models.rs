@@ -374,6 +374,7 @@ fn ollama_url(host: &str) -> String {
         None => ("http", host, ":11434"),
     };
     let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (user, address) = address.split_at(address.rfind('@').map_or(0, |at| at + 1));
     let at = match address.rfind(':') {
         // Colons of IPv6 are no sign of a port.
         Some(at) if address.parse::<std::net::Ipv6Addr>().is_err() && !address.ends_with(']') => at,
@@ -387,7 +388,7 @@ fn ollama_url(host: &str) -> String {
         name => name.to_owned(),
     };
     let port = if stated.is_empty() { port } else { stated };
-    format!("{scheme}://{name}{port}{path}")
+    format!("{scheme}://{user}{name}{port}{path}")
 }
 
 fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {

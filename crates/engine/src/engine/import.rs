@@ -98,6 +98,7 @@ impl Engine {
                 )?;
                 report.matched += 1;
             }
+            storage::set_unfollowed(connection, namespace, true)?;
             transaction.commit()?;
         }
         let extracted = self.follow_documents(progress)?;

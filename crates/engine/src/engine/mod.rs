@@ -179,10 +179,19 @@ impl Engine {
     ) -> Result<IngestReport> {
         let before = self.store().generation()?;
         let report = self.run(progress, pipeline)?;
-        if self.store().generation()? != before {
+        // A run that was killed may have left that to do.
+        if self.store().generation()? != before || self.is_unfollowed()? {
             self.follow_documents(progress)?;
         }
         Ok(report)
+    }
+
+    fn is_unfollowed(&self) -> Result<bool> {
+        let store = self.store();
+        match store.namespace(&self.namespace)? {
+            Some(id) => storage::is_unfollowed(store.connection(), id.0),
+            None => Ok(false),
+        }
     }
 
     fn run(

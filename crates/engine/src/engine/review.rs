@@ -42,6 +42,7 @@ impl Engine {
                     });
                 }
             }
+            storage::set_unfollowed(transaction.connection(), namespace.0, true)?;
             transaction.commit_bookkeeping()?;
         }
         self.follow_documents(&())?;
@@ -112,6 +113,7 @@ impl Engine {
                     storage::bury(connection, namespace, Buried::Fact, &parts, now)?;
                 }
             }
+            storage::set_unfollowed(transaction.connection(), namespace, true)?;
             transaction.commit_bookkeeping()?;
         }
         self.follow_documents(&())?;

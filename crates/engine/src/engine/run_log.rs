@@ -18,7 +18,10 @@ impl Engine {
         match work() {
             Ok((value, report)) => {
                 let report = serde_json::to_value(report).expect("a report is plain data");
-                self.end_run(id, &report)?;
+                // What was done stands, and the log has it as begun.
+                if let Err(error) = self.end_run(id, &report) {
+                    tracing::warn!(%error, "the end of a run could not be logged");
+                }
                 Ok(value)
             }
             Err(error) => {

@@ -201,7 +201,13 @@ impl Checker<'_> {
         if let Some(&at) = self.by_name.get(&key) {
             let known = &mut self.out.entities[at];
             known.kinds.extend(entity.kinds);
+            known.places.extend(entity.places);
+            known
+                .places
+                .sort_unstable_by_key(|place| (place.start, place.end));
+            known.places.dedup();
             for alias in entity.aliases {
+                self.by_name.entry(name_key(&alias)).or_insert(at);
                 if !known.aliases.contains(&alias) {
                     known.aliases.push(alias);
                 }
@@ -304,8 +310,12 @@ impl Checker<'_> {
             .or_else(|| self.grounding.sentences_with(places[0], places[1]))
             .ok_or("the passage does not have its quote, nor both names near each other")?;
         let ends = |ends: fn(&RelationType) -> &[String]| rules.map_or(&[][..], ends);
-        let source = self.settle("source", source, ends(|rules| &rules.source))?;
-        let target = self.settle("target", target, ends(|rules| &rules.target))?;
+        let (sources, targets) = (ends(|rules| &rules.source), ends(|rules| &rules.target));
+        // Before either is kept: a relation that is refused leaves nothing behind.
+        self.can_settle("source", &source, sources)?;
+        self.can_settle("target", &target, targets)?;
+        let source = self.settle(source, sources);
+        let target = self.settle(target, targets);
         let mut properties = raw.properties;
         let names = rules.map(|rules| (&*rules.properties, &rules.property_labels));
         let undeclared = name_properties(&mut properties, names.into_iter());
@@ -369,30 +379,36 @@ impl Checker<'_> {
         }))
     }
 
-    /// The position of an end. Where types are declared, something new gets the only one that is allowed here.
-    pub(super) fn settle(
-        &mut self,
+    /// Whether an end has a type, or gets one: where types are declared, something new gets the only one that is
+    /// allowed here.
+    pub(super) fn can_settle(
+        &self,
         what: &str,
-        (end, written): (End, &str),
+        (end, written): &(End, &str),
         allowed: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<(), String> {
+        match end {
+            End::New(_) if self.is_closed() && allowed.len() != 1 => Err(format!(
+                "its {what} {written:?} has no type, and more than one is allowed here"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The position of an end that [`Checker::can_settle`].
+    pub(super) fn settle(&mut self, (end, written): (End, &str), allowed: &[String]) -> usize {
         let mut entity = match end {
-            End::Known(at) => return Ok(at),
+            End::Known(at) => return at,
             End::New(entity) => entity,
         };
-        if self.is_closed() {
-            let [only] = allowed else {
-                return Err(format!(
-                    "its {what} {written:?} has no type, and more than one is allowed here"
-                ));
-            };
+        if let ([only], true) = (allowed, self.is_closed()) {
             let kind = self.schema.entity_type(only).map(str::to_owned);
             entity.kinds.extend(kind);
         }
         self.untyped.remove(&name_key(&entity.name));
         let at = self.add(*entity);
         self.by_name.entry(name_key(written)).or_insert(at);
-        Ok(at)
+        at
     }
 
     pub(super) fn kinds<'e>(&'e self, end: &'e End) -> &'e BTreeSet<String> {

@@ -74,9 +74,14 @@ impl Checker<'_> {
                     .sentences_with(self.places(&subject), self.places(object))
             })
             .ok_or("the passage does not have its quote")?;
-        let subject = self.settle("subject", (subject, &raw.subject), subjects)?;
+        let subject = (subject, raw.subject.as_str());
+        self.can_settle("subject", &subject, subjects)?;
+        if let Some(object) = &object {
+            self.can_settle("object", object, objects)?;
+        }
+        let subject = self.settle(subject, subjects);
         let object = match object {
-            Some(object) => Some(self.settle("object", object, objects)?),
+            Some(object) => Some(self.settle(object, objects)),
             None => None,
         };
         Ok(ExtractedClaim {

@@ -230,6 +230,10 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
 
 /// Whether more is new than is known: then all names are found anew faster than name by name.
 fn is_much_text(connection: &Connection, plan: &Plan) -> Result<bool> {
+    // What is remembered comes in one transaction.
+    if plan.is_amendment {
+        return Ok(false);
+    }
     let bytes: u64 = plan.candidates.iter().map(|file| file.size).sum();
     Ok(bytes > LARGE_BYTES && bytes > storage::known_bytes(connection, plan.namespace)?)
 }
@@ -321,6 +325,7 @@ fn run_small(
     job.progress.stage(Stage::Relate, 0);
     tracing::info_span!("relate").in_scope(|| links::relate(&scope, changes))?;
     storage::save_languages(scope.connection, scope.namespace)?;
+    storage::set_unfollowed(scope.connection, scope.namespace, true)?;
     transaction.commit()
 }
 
@@ -395,6 +400,7 @@ fn run_large(
     job.progress.stage(Stage::Relate, 0);
     tracing::info_span!("relate").in_scope(|| links::relate(&scope, changes))?;
     storage::save_languages(scope.connection, scope.namespace)?;
+    storage::set_unfollowed(scope.connection, scope.namespace, true)?;
     storage::set_pending(scope.connection, scope.namespace, false)?;
     transaction.commit()
 }

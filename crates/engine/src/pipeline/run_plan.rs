@@ -36,6 +36,8 @@ pub(super) struct Plan {
     pub pending: bool,
     /// Every file is read, whatever the store knows of it.
     pub reread: bool,
+    /// Something is added to what is there.
+    pub is_amendment: bool,
     /// Sources that could not be looked at.
     pub missing_sources: usize,
     /// Nothing but the candidates and the removed files changed.

@@ -150,6 +150,7 @@ pub(super) fn scan_amendment(
     plan.reading.insert(source, ReadOptions::default());
     // What comes with it changes the store whatever the documents are.
     plan.is_settled = false;
+    plan.is_amendment = true;
     let connection = lease.store().connection();
     plan.known_files = storage::count_files(connection, source)?;
     for added in &amendment.added {
@@ -196,6 +197,7 @@ fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<P
         known_files: 0,
         pending: reread || storage::is_pending(connection, namespace)?,
         reread,
+        is_amendment: false,
         missing_sources: 0,
         is_settled: true,
         link_keys: BTreeSet::new(),

@@ -129,9 +129,9 @@ impl<'a> CachedModel<'a> {
         }
     }
 
-    /// Asks about those of `singles`, each with the uri of its document, that nobody has a reply to or is asking about, with the one request that
-    /// `together` makes of their positions. Each of them is then answered by its part of the reply
-    /// ([`ReplyCache::peek_any`]). Does nothing where fewer than two are left.
+    /// Asks about those of `singles`, each with the uri of its document, that nobody has a reply to or is asking about,
+    /// with the one request that `together` makes of their positions. Each of them is then answered by its part of the
+    /// reply ([`ReplyCache::peek_any`]). Does nothing where fewer than two are left.
     ///
     /// # Errors
     /// As [`CachedModel::ask`].
@@ -181,7 +181,10 @@ impl<'a> CachedModel<'a> {
         } else {
             0
         };
-        let reservation = match self.reserve(prompt, request) {
+        let reserved = self.reserve(prompt, request);
+        // It may have waited for room, and nobody for it by now.
+        let reserved = reserved.and_then(|room| self.cache.cancel.go_on().map(|()| room));
+        let reservation = match reserved {
             Ok(reservation) => reservation,
             Err(error) => {
                 let keys = members.iter().map(|member| member.key);

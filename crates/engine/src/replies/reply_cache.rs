@@ -236,6 +236,8 @@ impl<'a> ReplyCache<'a> {
     /// does not (another thread of ours, a file system without locks) by the time.
     fn claim(&self, connection: &Connection, namespace: i64, key: &[u8]) -> Result<bool> {
         let now = self.now();
+        let gone = self.presence.get().map(Presence::take_gone);
+        self.clear_gone(connection, gone.unwrap_or_default())?;
         if let Some((owner, expires_at)) = storage::claim_on(connection, namespace, key)? {
             let is_there = if owner == self.owner {
                 None
@@ -244,12 +246,7 @@ impl<'a> ReplyCache<'a> {
             };
             match is_there {
                 Some(true) => return Ok(false),
-                Some(false) => {
-                    storage::release_owner(connection, &owner)?;
-                    if let Some(presence) = self.presence.get() {
-                        presence.clear(&owner);
-                    }
-                }
+                Some(false) => self.clear_gone(connection, vec![owner])?,
                 None if expires_at > now => return Ok(false),
                 None => {}
             }
@@ -257,6 +254,17 @@ impl<'a> ReplyCache<'a> {
         let expires_at = Timestamp(now.0 + CLAIM_MS);
         storage::claim_job(connection, namespace, key, &self.owner, expires_at)?;
         Ok(true)
+    }
+
+    /// Gives up what those held who are gone.
+    fn clear_gone(&self, connection: &Connection, owners: Vec<String>) -> Result<()> {
+        for owner in owners {
+            storage::release_owner(connection, &owner)?;
+            if let Some(presence) = self.presence.get() {
+                presence.clear(&owner);
+            }
+        }
+        Ok(())
     }
 
     /// Shows the others that we are there, before anything is claimed.

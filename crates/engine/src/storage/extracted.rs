@@ -357,8 +357,8 @@ fn said_by_models(description: Option<&str>, properties: Option<&Value>) -> Opti
     (!said.is_empty()).then_some(Value::Object(said))
 }
 
-/// Gives an entity what models say of it, a description and properties. A description that a person gave stays. True when that changed
-/// something.
+/// Gives an entity what models say of it, a description and properties. A description that a person gave stays. True
+/// when that changed something.
 pub(crate) fn save_extracted(
     connection: &Connection,
     entity: EntityId,

@@ -3,6 +3,7 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::store::with_suffix;
 
@@ -13,6 +14,8 @@ pub(crate) struct Presence {
     store: Option<PathBuf>,
     /// `None` also where the file system knows no locks.
     own: Option<(PathBuf, File)>,
+    /// Those who left their file behind, until somebody sees to it.
+    gone: Mutex<Vec<String>>,
 }
 
 impl Presence {
@@ -20,13 +23,29 @@ impl Presence {
         let own = store.and_then(|store| {
             let path = file_of(store, owner);
             let file = File::create(&path).ok()?;
-            file.try_lock().ok()?;
+            if file.try_lock().is_err() {
+                drop(file);
+                let _ = std::fs::remove_file(&path);
+                return None;
+            }
             Some((path, file))
         });
-        Self {
+        let shown = Self {
             store: store.map(Path::to_owned),
             own,
-        }
+            gone: Mutex::default(),
+        };
+        let gone = store.map(others).unwrap_or_default();
+        *shown.gone.lock().unwrap_or_else(PoisonError::into_inner) = gone
+            .into_iter()
+            .filter(|other| other != owner && shown.of(other) == Some(false))
+            .collect();
+        shown
+    }
+
+    /// Those whose files were found behind them when this one came; each is told once.
+    pub(crate) fn take_gone(&self) -> Vec<String> {
+        std::mem::take(&mut *self.gone.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether another user is there; `None` where it does not show.
@@ -55,6 +74,33 @@ impl Drop for Presence {
     }
 }
 
+/// All who have a file beside a store, in order.
+fn others(store: &Path) -> Vec<String> {
+    let prefix = file_of(store, "");
+    let Some(prefix) = prefix.file_name().and_then(|name| name.to_str()) else {
+        return Vec::new();
+    };
+    let folder = store
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    let mut found: Vec<String> = files
+        .into_iter()
+        .flatten()
+        .filter_map(|file| {
+            Some(
+                file.ok()?
+                    .file_name()
+                    .to_str()?
+                    .strip_prefix(prefix)?
+                    .to_owned(),
+            )
+        })
+        .collect();
+    found.sort_unstable();
+    found
+}
+
 fn file_of(store: &Path, owner: &str) -> PathBuf {
     with_suffix(store, &format!("-asking-{owner}"))
 }
@@ -75,6 +121,12 @@ mod tests {
         // As a process leaves it that was killed.
         std::fs::write(folder.path().join("malha.db-asking-caio"), "").unwrap();
         assert_eq!(ana.of("caio"), Some(false));
+        let eva = Presence::show(Some(&store), "eva");
+        assert_eq!(
+            (eva.take_gone(), eva.take_gone()),
+            (vec!["caio".to_owned()], Vec::new())
+        );
+        drop(eva);
         ana.clear("caio");
         assert_eq!(ana.of("caio"), None);
         drop(ana);

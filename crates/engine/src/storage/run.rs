@@ -44,6 +44,25 @@ pub(crate) fn set_pending(connection: &Connection, namespace: i64, pending: bool
     )
 }
 
+fn unfollowed_key(namespace: i64) -> String {
+    format!("unfollowed:{namespace}")
+}
+
+/// Whether documents changed, and what models found in them has not followed.
+pub(crate) fn is_unfollowed(connection: &Connection, namespace: i64) -> Result<bool> {
+    Ok(meta(connection, &unfollowed_key(namespace))?.is_some_and(|value| value == "1"))
+}
+
+/// Notes that documents changed, or that what models found has followed.
+pub(crate) fn set_unfollowed(
+    connection: &Connection,
+    namespace: i64,
+    is_unfollowed: bool,
+) -> Result<()> {
+    let value = if is_unfollowed { "1" } else { "0" };
+    set_meta(connection, &unfollowed_key(namespace), value)
+}
+
 fn languages_key(namespace: i64) -> String {
     format!("languages:{namespace}")
 }

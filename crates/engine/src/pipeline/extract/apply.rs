@@ -165,8 +165,9 @@ fn put_passages_aside(
         else {
             continue;
         };
-        let said = known.map(|known| &known.item);
-        let text = said.or_else(|| failure.map(|failure| &failure.text));
+        let said = failure.map(|failure| &failure.text);
+        let said = said.filter(|text| !text.is_empty());
+        let text = said.or_else(|| known.map(|known| &known.item));
         let shown = text.map_or_else(String::new, |text| text.chars().take(SHOWN_REPLY).collect());
         let passage = aside(item, storage::PASSAGE, shown, reason.clone());
         gathered.asides.push(passage);

@@ -69,6 +69,7 @@ pub(crate) fn store_rows(
     if !plan.model().is_empty() {
         save_version(&scope, plan)?;
     }
+    storage::set_unfollowed(scope.connection, scope.namespace, false)?;
     transaction.commit()?;
     graph_change(job.store, &changes, plan.generation).map(Some)
 }

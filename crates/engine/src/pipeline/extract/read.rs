@@ -102,10 +102,11 @@ impl Read {
             })
             .collect();
         for (&at, found) in positions.iter().zip(found) {
+            // Without a reply, what an earlier one said of the same passage stands.
             if found.is_some() {
                 self.fresh.insert(at);
+                self.found[at] = found;
             }
-            self.found[at] = found;
         }
         Ok(())
     }
