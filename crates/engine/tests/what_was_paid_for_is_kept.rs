@@ -133,3 +133,39 @@ fn another_model_is_asked_about_everything_where_that_is_wanted() {
     assert_eq!(better.0.total(), 2, "nothing is paid for twice");
     assert!(engine.verify().unwrap().violations.is_empty());
 }
+
+#[test]
+fn what_a_killed_run_left_to_follow_is_followed_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let engine = Engine::create(&path, EngineConfig::default()).unwrap();
+    let index = |engine: &Engine| {
+        engine
+            .index_documents("notes", &documents(TEXTS), &())
+            .unwrap();
+    };
+    index(&engine);
+    extract(&engine, &model("knows"));
+    let whole = engine.digest().unwrap();
+    drop(engine);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "UPDATE relation SET retracted_at = 1; UPDATE evidence SET retracted_at = 1;",
+    )
+    .unwrap();
+    let engine = Engine::open(&path, EngineConfig::default()).unwrap();
+    index(&engine);
+    assert_ne!(
+        engine.digest().unwrap(),
+        whole,
+        "nothing says that there is work"
+    );
+    drop(engine);
+    // As a run leaves it that ended between the documents and what follows from them.
+    raw.execute_batch("UPDATE meta SET value = '1' WHERE key LIKE 'unfollowed:%';")
+        .unwrap();
+    drop(raw);
+    let engine = Engine::open(&path, EngineConfig::default()).unwrap();
+    index(&engine);
+    assert_eq!(engine.digest().unwrap(), whole);
+}

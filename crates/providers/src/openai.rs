@@ -302,6 +302,11 @@ mod tests {
         check("HTTP 400: temperature must be 1", NO_TEMPERATURE, 0);
         check("HTTP 400: stream_options is unknown", 0, NO_STREAM_USAGE);
         check("HTTP 400: you may not stream this model", 0, NO_STREAM);
+        check(
+            "HTTP 400: upstream: response_format is not supported",
+            0,
+            NO_SCHEMA,
+        );
         check("HTTP 401: response_format", 0, 0);
     }
 

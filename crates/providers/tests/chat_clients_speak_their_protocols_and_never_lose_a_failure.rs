@@ -201,7 +201,8 @@ fn ollama_stream(texts: &[&str], last: &Value) -> String {
 fn every_protocol_streams() {
     let openai = [
         json!({ "choices": [{ "delta": { "content": "An" } }] }),
-        json!({ "choices": [{ "delta": { "content": "a" } }] }),
+        // Some models send parts.
+        json!({ "choices": [{ "delta": { "content": [{ "type": "text", "text": "a" }] } }] }),
         json!({ "choices": [{ "delta": {}, "finish_reason": "length" }],
                 "usage": { "prompt_tokens": 12, "completion_tokens": 4 } }),
     ];
@@ -249,6 +250,14 @@ fn a_stream_that_breaks_off_unheard_is_asked_for_again() {
         (
             Protocol::OpenAi,
             events(&[json!({ "choices": [{ "delta": { "content": "An" } }] })]),
+        ),
+        // An error in words, whatever says afterwards that this was all.
+        (
+            Protocol::OpenAi,
+            events(&[
+                json!({ "choices": [{ "delta": { "content": "An" } }] }),
+                json!({ "error": "generation failed" }),
+            ]) + "data: [DONE]\n\n",
         ),
         (
             Protocol::Anthropic,

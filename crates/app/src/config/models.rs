@@ -475,6 +475,7 @@ mod tests {
         check("[::1]:9", "http://[::1]:9");
         check("https://h.example", "https://h.example");
         check("http://0.0.0.0", "http://127.0.0.1");
+        check("http://ana:pw@box:9", "http://ana:pw@box:9");
     }
 
     #[test]

@@ -80,10 +80,7 @@ impl Checker<'_> {
             self.can_settle("object", object, objects)?;
         }
         let subject = self.settle(subject, subjects);
-        let object = match object {
-            Some(object) => Some(self.settle(object, objects)),
-            None => None,
-        };
+        let object = object.map(|object| self.settle(object, objects));
         Ok(ExtractedClaim {
             subject,
             object,

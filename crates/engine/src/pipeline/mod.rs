@@ -230,12 +230,8 @@ fn run(job: &Job<'_>, lease: &WriteLease<'_>, plan: &Plan, also: Also<'_>) -> Re
 
 /// Whether more is new than is known: then all names are found anew faster than name by name.
 fn is_much_text(connection: &Connection, plan: &Plan) -> Result<bool> {
-    // What is remembered comes in one transaction.
-    if plan.is_amendment {
-        return Ok(false);
-    }
     let bytes: u64 = plan.candidates.iter().map(|file| file.size).sum();
-    Ok(bytes > LARGE_BYTES && bytes > storage::known_bytes(connection, plan.namespace)?)
+    Ok(bytes > plan.small_bytes && bytes > storage::known_bytes(connection, plan.namespace)?)
 }
 
 /// How the graph differs from what it was at generation `before`.

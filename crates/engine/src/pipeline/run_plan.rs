@@ -36,8 +36,8 @@ pub(super) struct Plan {
     pub pending: bool,
     /// Every file is read, whatever the store knows of it.
     pub reread: bool,
-    /// Something is added to what is there.
-    pub is_amendment: bool,
+    /// Bytes that a small run may read, whatever the store knows.
+    pub small_bytes: u64,
     /// Sources that could not be looked at.
     pub missing_sources: usize,
     /// Nothing but the candidates and the removed files changed.

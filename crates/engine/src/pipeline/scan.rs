@@ -10,7 +10,7 @@ use super::links::keys_of_uri;
 use super::place::{Part, place_spec};
 use super::prepare::{Candidate, Content};
 use super::run_plan::{Plan, Removed};
-use super::{Amendment, Job};
+use super::{Amendment, Job, LARGE_BYTES};
 use crate::sources::{ReadOptions, SourceFile, Walk, WalkOptions, detect_convention, walk};
 use crate::storage::{self, FileRow, FileStatus, SourceRow, WriteLease, join_uri};
 use crate::types::{
@@ -150,7 +150,8 @@ pub(super) fn scan_amendment(
     plan.reading.insert(source, ReadOptions::default());
     // What comes with it changes the store whatever the documents are.
     plan.is_settled = false;
-    plan.is_amendment = true;
+    // Nor is it cut into several transactions because it is long.
+    plan.small_bytes = u64::MAX;
     let connection = lease.store().connection();
     plan.known_files = storage::count_files(connection, source)?;
     for added in &amendment.added {
@@ -197,7 +198,7 @@ fn start_plan(job: &Job<'_>, lease: &WriteLease<'_>, namespace: i64) -> Result<P
         known_files: 0,
         pending: reread || storage::is_pending(connection, namespace)?,
         reread,
-        is_amendment: false,
+        small_bytes: LARGE_BYTES,
         missing_sources: 0,
         is_settled: true,
         link_keys: BTreeSet::new(),
