@@ -358,7 +358,7 @@ fn take_away(agent: &mut impl Speaks, other: &Shared) {
 
 /// Two clients of two servers of one store, at the same time.
 #[test]
-fn over_http() {
+fn agents_over_http_see_nothing_of_another_namespace() {
     let vault = Vault::new(&[]);
     let at = |namespace: &'static str| ["--store", "both.db", "--namespace", namespace];
     vault
@@ -410,7 +410,7 @@ fn over_http() {
 
 /// The same on stdin and stdout, each server its own process.
 #[test]
-fn on_stdin_and_stdout() {
+fn agents_on_stdin_and_stdout_see_nothing_of_another_namespace() {
     let vault = Vault::new(&[]);
     let mut agents = NAMESPACES.map(|namespace| {
         let store = ["--store", "both.db", "--namespace", namespace, "mcp"];
